@@ -1,0 +1,57 @@
+#pragma once
+// Entry of the engine: one preview, update, destroy or refresh (E13, E14). Everything it touches comes in as a seam.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/cancel.h"
+#include "engine/events.h"
+#include "engine/ids.h"
+#include "engine/journal.h"
+#include "engine/model/snapshot.h"
+#include "engine/provider.h"
+#include "engine/source.h"
+
+namespace davit {
+
+enum class DeploymentMode { kUpdate, kDestroy, kRefresh };
+
+struct DeploymentOptions {
+  DeploymentMode mode = DeploymentMode::kUpdate;
+  bool preview = false;
+  long parallel = 1;  ///< resource operations in flight (E16)
+  std::vector<std::string> targets;  ///< URNs, `*` and `**` wildcards (E120); empty: everything
+  bool refresh_first = false;  ///< `--refresh`: read live state before the program runs (E144)
+};
+
+/// Provider processes that outlive one run, so that a preview and its update share process and Configure.
+class ProviderPool;
+std::shared_ptr<ProviderPool> MakeProviderPool(Loop& loop, PluginHost& host);
+/// Cancels and closes every provider that the pool still holds (P33).
+Task<void> CloseProviders(std::shared_ptr<ProviderPool> pool);
+
+struct DeploymentRequest {
+  DeploymentOptions options;
+  RunInfo info;
+  Snapshot base;             ///< the state before; verified by the caller
+  Source* source = nullptr;  ///< null for destroy and refresh without program
+  Journal* journal = nullptr;
+  EventSink* events = nullptr;
+  Ids* ids = nullptr;
+  std::shared_ptr<ProviderPool> pool;
+  CancelToken cancel;     ///< first interrupt (E35)
+};
+
+struct DeploymentResult {
+  DeploymentResultKind kind = DeploymentResultKind::kSucceeded;
+  std::map<StepOp, int> changes;
+  PropertyMap outputs;  ///< of the root stack, after the run
+  bool maybe_corrupt = false;
+};
+
+/// Runs the deployment to its end; events tell what happened. The result is an error only for a bug of davit.
+Task<DeploymentResult> RunDeployment(DeploymentRequest request);
+
+}  // namespace davit

@@ -1,0 +1,1 @@
+#include "engine/model/journal_entry.h"

@@ -1,0 +1,1 @@
+#include "engine/model/provider_ref.h"

@@ -1,0 +1,115 @@
+#pragma once
+// Seams: the program (Source) and what a running deployment offers it (Monitor). YAML programs call Monitor in the
+// process; host/server puts the same interface on a socket for language hosts.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/cancel.h"
+#include "engine/base/result.h"
+#include "engine/base/task.h"
+#include "engine/model/goal.h"
+#include "engine/provider.h"
+
+namespace davit {
+
+enum class RegisterResult { kSuccess = 0, kFail = 1, kSkip = 2 };
+
+struct RegisterResponse {
+  Urn urn;
+  std::string id;         ///< kUnknownId in previews of creates; empty for components
+  PropertyMap outputs;
+  bool unknown = false;   ///< the create was elided: every output is unknown (E31)
+  RegisterResult result = RegisterResult::kSuccess;
+};
+
+/// A package that a program declares by name, version, URL and parameters (E175).
+struct PackageDescriptor {
+  std::string name;
+  std::string version;
+  std::string download_url;
+  std::map<std::string, std::string> checksums;
+  std::optional<Parameterization> parameterization;
+};
+
+struct ReadGoal {
+  std::string type;
+  std::string name;
+  std::string id;
+  Urn parent;
+  PropertyMap properties;
+  std::vector<Urn> dependencies;
+  std::string provider;  ///< reference, empty: default
+  std::string version;
+  std::string download_url;
+  std::string package_ref;
+  std::vector<std::string> additional_secret_outputs;
+  std::string source_position;
+};
+
+struct InvokeGoal {
+  std::string token;
+  PropertyMap args;
+  std::string provider;
+  std::string version;
+  std::string download_url;
+  std::string package_ref;
+  Urn parent;
+  std::vector<Urn> depends_on;
+};
+struct InvokeOutcome {
+  PropertyMap result;
+  std::vector<CheckFailure> failures;
+  bool unknown = false;  ///< not called, because something it depends on is still to be created (E117)
+};
+
+enum class Severity { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3, kInfoToStderr = 4 };
+
+/// What a program may ask of a running deployment. Engine thread. Registrations fail with Error::reported set when the
+/// engine has shown the reason already; the program then just ends.
+class Monitor {
+ public:
+  virtual ~Monitor() = default;
+  virtual Task<Result<RegisterResponse>> RegisterResource(Goal goal) = 0;
+  virtual Task<Result<void>> RegisterOutputs(Urn urn, PropertyMap outputs) = 0;
+  virtual Task<Result<RegisterResponse>> ReadResource(ReadGoal goal) = 0;
+  virtual Task<Result<InvokeOutcome>> Invoke(InvokeGoal goal) = 0;
+  /// Gives the reference that later goals carry as `package_ref`.
+  virtual Task<Result<std::string>> RegisterPackage(PackageDescriptor package) = 0;
+  /// The package's schema as JSON text, from the process that will serve its resources.
+  virtual Task<Result<std::string>> GetSchema(PackageDescriptor package) = 0;
+  /// A message for the user; `urn` may be empty; `where` is shown with it.
+  virtual void Log(Severity severity, const std::string& message, const Urn& urn) = 0;
+  /// Shows an error of the program as a diagnostic (E12).
+  virtual void Report(const Error& error) = 0;
+};
+
+/// One configuration value as programs get it: raw text, objects as JSON (S105).
+struct ConfigValue {
+  std::string text;
+  bool is_secret = false;
+  bool is_object = false;
+};
+
+struct RunInfo {
+  std::string organization = "organization";
+  std::string project;
+  std::string stack;
+  std::string root_directory;     ///< directory of the project file, absolute
+  std::string program_directory;  ///< absolute
+  std::map<std::string, ConfigValue> config;  ///< `namespace:name`, decrypted
+  bool preview = false;
+  int parallel = 1;
+};
+
+/// A program. Run completes when every registration of it is answered; an error with `reported` set is a bail.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual Task<Result<void>> Run(Monitor& monitor, const RunInfo& info, CancelToken cancel) = 0;
+};
+
+}  // namespace davit

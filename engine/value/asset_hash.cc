@@ -1,0 +1,1 @@
+#include "engine/value/asset_hash.h"

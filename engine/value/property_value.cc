@@ -1,0 +1,1 @@
+#include "engine/value/property_value.h"

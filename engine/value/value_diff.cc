@@ -1,0 +1,1 @@
+#include "engine/value/value_diff.h"
