@@ -13,6 +13,7 @@
 #include "engine/model/snapshot.h"
 #include "engine/provider.h"
 #include "engine/source.h"
+#include "engine/value/asset_hash.h"
 
 namespace davit {
 
@@ -40,6 +41,7 @@ struct DeploymentRequest {
   Journal* journal = nullptr;
   EventSink* events = nullptr;
   Ids* ids = nullptr;
+  AssetContent* assets = nullptr;  ///< for the hashes of registered assets (P64)
   std::shared_ptr<ProviderPool> pool;
   CancelToken cancel;     ///< first interrupt (E35)
 };

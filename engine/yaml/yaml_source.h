@@ -1,0 +1,72 @@
+#pragma once
+// A Pulumi YAML program as a Source (yaml.md). Loading is pure: text in, diagnostics out; evaluation calls the Monitor.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/source.h"
+
+namespace davit {
+
+/// How a project declares one configuration key (S90, Y26-Y28); the command line validates and fills in defaults (Y39).
+struct ConfigDeclaration {
+  std::string key;  ///< as written
+  std::string type;  ///< empty when none
+  std::string items_type;
+  bool is_secret = false;
+  bool has_default = false;
+  PropertyValue default_value;
+  bool has_value = false;
+  PropertyValue value;
+  SourceRange where;
+};
+
+struct PluginOverride {
+  std::string kind;  ///< `providers`, `languages` or `analyzers`
+  std::string name;
+  std::string path;  ///< relative to the project file, as written
+  std::string version;
+  SourceRange where;
+};
+
+/// What the project file says apart from the program (S88, Y25).
+struct ProjectFile {
+  std::string path;       ///< of the file, absolute
+  std::string directory;  ///< absolute
+  std::string name;
+  std::string runtime;    ///< `yaml`
+  PropertyMap runtime_options;
+  std::string main;
+  std::string description;
+  std::string backend_url;
+  std::string stack_config_dir;
+  std::string refresh_option;  ///< `always` or empty
+  std::vector<ConfigDeclaration> config;
+  std::vector<PluginOverride> plugins;
+};
+
+/// Reads a file; given by the caller so that loading stays testable.
+using FileReader = std::function<Result<std::string>(const std::string& path)>;
+
+/// Parses `Pulumi.yaml` as a project file. All errors are returned, each with its place.
+struct ProjectLoad {
+  ProjectFile project;
+  std::vector<Error> errors;
+};
+ProjectLoad LoadProjectFile(const std::string& path, const std::string& text);
+
+/// A loaded program. `errors` is empty when it may run; `warnings` are to be shown.
+struct ProgramLoad {
+  std::unique_ptr<Source> source;
+  std::vector<Error> errors;
+  std::vector<Error> warnings;
+  /// Packages that its types and functions name, sorted (Y89), so that providers can start while the rest is checked.
+  std::vector<PackageDescriptor> packages;
+};
+/// Finds (Y2), parses and orders the program of a project. Relative paths in file functions resolve against the program
+/// directory (Y1). `package_files` are the texts of package declaration files found below it (Y8).
+ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read);
+
+}  // namespace davit
