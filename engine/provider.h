@@ -29,7 +29,8 @@ struct CheckFailure {
 
 struct CheckRequest {
   Urn urn;
-  PropertyMap olds;  ///< empty when there is no prior state (P70)
+  PropertyMap olds;         ///< old inputs, empty when there is no prior state (P70)
+  PropertyMap old_outputs;  ///< old outputs, likewise; CheckConfig does not send them
   PropertyMap news;
   bool allow_unknowns = false;
   std::string random_seed;
@@ -180,6 +181,8 @@ class Provider {
 
   /// Version that the plugin reports; may be empty.
   virtual const std::string& version() const = 0;
+  /// Whether the process still runs, as far as is known.
+  virtual bool is_alive() const = 0;
   /// Whether unknowns may be sent to Create and Update in a preview (E111); valid after Configure.
   virtual bool supports_preview() const = 0;
 
