@@ -1,0 +1,69 @@
+#include "engine/plan/targets.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace davit {
+namespace {
+
+// Linear-space matching with one position per pattern character, so that no pattern is exponential.
+bool Matches(std::string_view pattern, std::string_view text) {
+  struct Piece {
+    char literal;
+    bool is_star;
+    bool any;
+  };
+  std::vector<Piece> pieces;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] == '*') {
+      const bool twice = at + 1 < pattern.size() && pattern[at + 1] == '*';
+      pieces.push_back({'*', true, twice});
+      at += twice ? 1 : 0;
+    } else {
+      pieces.push_back({pattern[at], false, false});
+    }
+  }
+  std::vector<bool> reached(pieces.size() + 1, false);
+  reached[0] = true;
+  const auto close = [&](std::vector<bool>& states) {
+    for (std::size_t at = 0; at < pieces.size(); ++at) {
+      if (states[at] && pieces[at].is_star) {
+        states[at + 1] = true;
+      }
+    }
+  };
+  close(reached);
+  for (const char c : text) {
+    std::vector<bool> next(pieces.size() + 1, false);
+    for (std::size_t at = 0; at < pieces.size(); ++at) {
+      if (!reached[at]) {
+        continue;
+      }
+      if (pieces[at].is_star ? (pieces[at].any || c != ':') : pieces[at].literal == c) {
+        next[pieces[at].is_star ? at : at + 1] = true;
+      }
+    }
+    close(next);
+    reached = std::move(next);
+  }
+  return reached[pieces.size()];
+}
+
+bool IsGlob(const std::string& entry) { return entry.find('*') != std::string::npos; }
+
+}  // namespace
+
+bool TargetList::Contains(const Urn& urn) const {
+  return entries_.empty() || std::ranges::any_of(entries_, [&](const std::string& entry) {
+           return IsGlob(entry) ? Matches(entry, urn.text()) : entry == urn.text();
+         });
+}
+
+std::vector<std::string> TargetList::Literals() const {
+  std::vector<std::string> literals;
+  std::ranges::copy_if(entries_, std::back_inserter(literals),
+                       [](const std::string& entry) { return !IsGlob(entry); });
+  return literals;
+}
+
+}  // namespace davit
