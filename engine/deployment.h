@@ -30,6 +30,8 @@ struct DeploymentOptions {
 /// Provider processes that outlive one run, so that a preview and its update share process and Configure.
 class ProviderPool;
 std::shared_ptr<ProviderPool> MakeProviderPool(Loop& loop, PluginHost& host);
+/// Begins to load a provider that the run will need, while the program is still being read.
+void PreloadProvider(ProviderPool& pool, PluginSpec spec);
 /// Cancels and closes every provider that the pool still holds (P33).
 Task<void> CloseProviders(std::shared_ptr<ProviderPool> pool);
 

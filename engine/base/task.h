@@ -162,7 +162,7 @@ void Start(Loop& loop, Task<T> task, Done done) {
   loop.Ready(root.handle);
 }
 
-/// The loop that runs this coroutine: `Loop& loop = co_await CurrentLoop{};`
+/// The loop that runs this coroutine: `Loop& loop = co_await CurrentLoop();`
 struct CurrentLoop {
   Loop* loop = nullptr;
   bool await_ready() { return false; }

@@ -1,0 +1,352 @@
+#include "engine/run/registration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/plan/provider_inputs.h"
+
+namespace davit {
+namespace {
+
+bool HasThreeParts(std::string_view type) { return std::ranges::count(type, ':') == 2; }
+
+Error Unsupported(const char* option) {
+  return MakeError(ErrorKind::kUnimplemented, fmt::format("the option '{}' is not supported yet", option),
+                   "remove it, or use a later version of davit");
+}
+
+// Hashes assets at any depth; `map` is unchanged when there are none.
+Result<PropertyMap> Hashed(PropertyMap map, AssetContent* assets) {
+  if (assets == nullptr) {
+    return map;
+  }
+  Result<PropertyValue> hashed = WithHashes(PropertyValue(std::move(map)), *assets);
+  if (!hashed) {
+    return Fail(std::move(hashed).error());
+  }
+  return *hashed->as_map();
+}
+
+}  // namespace
+
+Error RegistrationMonitor::Reported(Error error, const Urn& urn) {
+  if (!error.reported) {
+    if (error.urn.empty()) {
+      error.urn = urn.text();
+    }
+    context_.reporter.Report(error);
+    error.reported = true;
+  }
+  context_.generator_failed = true;
+  generator_.Wake();
+  return error;
+}
+
+Result<void> RegistrationMonitor::RefuseUnsupported(const Goal& goal) const {
+  if (goal.remote) {
+    return Fail(Unsupported("remote (components made by a plugin)"));
+  }
+  if (!goal.aliases.empty()) {
+    return Fail(Unsupported("aliases"));
+  }
+  if (!goal.import_id.empty()) {
+    return Fail(Unsupported("import"));
+  }
+  if (!goal.env_var_mappings.empty() && !goal.type.starts_with(kProviderTypePrefix)) {
+    return Fail(ErrorKind::kInvalid, fmt::format("'envVarMappings' is given for '{}', which is not a provider", goal.type),
+                "give it to the provider resource");
+  }
+  return {};
+}
+
+std::string RegistrationMonitor::InheritedProvider(const Urn& parent, std::string_view package, bool is_component) const {
+  const auto at = inherited_.find(parent);
+  if (at == inherited_.end()) {
+    return {};
+  }
+  const Inherited& from = at->second;
+  if (from.is_component) {
+    const auto listed = from.providers.find(std::string(package));
+    if (listed != from.providers.end()) {
+      return listed->second;
+    }
+  }
+  if (from.provider.empty()) {
+    return {};
+  }
+  const Result<ProviderRef> reference = ProviderRef::Parse(from.provider);
+  return is_component || (reference && reference->package() == package) ? from.provider : std::string();
+}
+
+Result<PackageDescriptor> RegistrationMonitor::PackageFor(std::string_view package,
+                                                          const std::string& ref,
+                                                          const std::string& version,
+                                                          const std::string& url) const {
+  if (!ref.empty()) {
+    const auto at = packages_.find(ref);
+    if (at == packages_.end()) {
+      return Fail(ErrorKind::kInvalid, fmt::format("the package reference '{}' is not known", ref),
+                  "register the package first");
+    }
+    return at->second;
+  }
+  PackageDescriptor descriptor;
+  descriptor.name = std::string(package);
+  descriptor.version = version;
+  descriptor.download_url = url;
+  return descriptor;
+}
+
+Task<void> RegistrationMonitor::RegisterDefaultProvider(std::shared_ptr<DefaultProvider> entry, PackageDescriptor package) {
+  const std::string provided = package.parameterization ? package.parameterization->name : package.name;
+  auto registration = std::make_shared<Registration>();
+  Goal& goal = registration->goal;
+  goal.type = std::string(kProviderTypePrefix) + provided;
+  goal.name = DefaultProviderName(package);
+  goal.properties = WithPackage(DefaultProviderConfig(provided, context_.request.info.config), package, {});
+  registration->urn =
+      Urn::Make(context_.request.info.stack, context_.request.info.project, Urn(), goal.type, goal.name);
+  const Urn urn = registration->urn;
+  Result<RegisterResponse> made = co_await Submit(std::move(registration));
+  if (!made) {
+    entry->reference.Set(Fail(std::move(made).error()));
+    co_return;
+  }
+  entry->reference.Set(ProviderRef{urn, made->id}.Text());
+}
+
+Task<Result<std::string>> RegistrationMonitor::DefaultProviderFor(PackageDescriptor package) {
+  const std::string provided = package.parameterization ? package.parameterization->name : package.name;
+  DAVIT_CO_TRY(bool denied, IsDefaultProviderDenied(provided, context_.request.info.config));
+  if (denied) {
+    Error error = MakeError(ErrorKind::kRefused,
+                            fmt::format("the default provider of package '{}' is disabled by the configuration "
+                                        "'pulumi:disable-default-providers'",
+                                        provided),
+                            "give the resource an explicit provider");
+    error.code = 2015;
+    co_return Fail(std::move(error));
+  }
+  DefaultKey key(package.name, package.version, package.download_url, package.parameterization);
+  const auto at = defaults_.find(key);
+  std::shared_ptr<DefaultProvider> entry;
+  if (at == defaults_.end()) {
+    entry = std::make_shared<DefaultProvider>();
+    defaults_.emplace(std::move(key), entry);
+    scope_.Spawn(RegisterDefaultProvider(entry, std::move(package)));
+  } else {
+    entry = at->second;
+  }
+  Result<std::string>& reference = co_await entry->reference.Wait();
+  if (!reference) {
+    co_return Fail(reference.error());
+  }
+  co_return *reference;
+}
+
+Task<Result<RegisterResponse>> RegistrationMonitor::Submit(std::shared_ptr<Registration> registration) {
+  generator_.Submit(registration);
+  Result<RegisterResponse>& reply = co_await registration->reply.Wait();
+  co_return reply;
+}
+
+Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) {
+  auto registration = std::make_shared<Registration>();
+  const RunInfo& info = context_.request.info;
+  registration->urn = Urn::Make(info.stack, info.project, goal.parent, goal.type, goal.name);
+  const Urn urn = registration->urn;
+  Result<void> supported = RefuseUnsupported(goal);
+  if (!supported) {
+    co_return Fail(Reported(std::move(supported).error(), urn));
+  }
+  const bool is_provider = goal.type.starts_with(kProviderTypePrefix);
+  if (goal.custom && !HasThreeParts(goal.type)) {  // E44
+    Error error = MakeError(ErrorKind::kInvalid, fmt::format("the type '{}' does not have three parts", goal.type),
+                            "write it as package:module:Name");
+    co_return Fail(Reported(std::move(error), urn));
+  }
+  const std::string package(PackageOf(goal.type));
+  const bool is_component = !goal.custom;
+
+  // E53: what the parent gives.
+  const auto parent = inherited_.find(goal.parent);
+  if (parent != inherited_.end()) {
+    if (!goal.protect) {
+      goal.protect = parent->second.protect;
+    }
+    if (!goal.retain_on_delete) {
+      goal.retain_on_delete = parent->second.retain_on_delete;
+    }
+    if (goal.deleted_with.empty()) {
+      goal.deleted_with = parent->second.deleted_with;
+    }
+  }
+  // E170: explicit, own map, parent's map or provider, default.
+  if (goal.provider.empty() && !is_provider) {
+    const auto own = goal.providers.find(package);
+    goal.provider = own != goal.providers.end() ? own->second : InheritedProvider(goal.parent, package, is_component);
+  }
+  Inherited inherited;
+  inherited.is_component = is_component;
+  inherited.provider = goal.provider;
+  inherited.providers = goal.providers;
+  if (is_component && parent != inherited_.end() && parent->second.is_component) {
+    inherited.providers.insert(parent->second.providers.begin(), parent->second.providers.end());
+  }
+  inherited.protect = goal.protect;
+  inherited.retain_on_delete = goal.retain_on_delete;
+  inherited.deleted_with = goal.deleted_with;
+  inherited_[urn] = std::move(inherited);
+
+  Result<PackageDescriptor> descriptor = PackageFor(package, goal.package_ref, goal.version, goal.download_url);
+  if (!descriptor) {
+    co_return Fail(Reported(std::move(descriptor).error(), urn));
+  }
+  if (is_provider) {  // E166
+    descriptor->checksums = goal.checksums.empty() ? descriptor->checksums : goal.checksums;
+    goal.properties = WithPackage(std::move(goal.properties), *descriptor, goal.env_var_mappings);
+  } else if (goal.custom && goal.provider.empty()) {
+    Result<std::string> reference = co_await DefaultProviderFor(*std::move(descriptor));
+    if (!reference) {
+      co_return Fail(Reported(std::move(reference).error(), urn));
+    }
+    goal.provider = *std::move(reference);
+  }
+  if (is_component) {
+    goal.provider.clear();
+  }
+  // E54, E55: dependencies of output values join those of their property; the values become plain.
+  for (const auto& [key, value] : goal.properties) {
+    for (const std::string& text : DependenciesIn(value)) {
+      if (value.as_reference() != nullptr) {
+        continue;
+      }
+      std::vector<Urn>& urns = goal.property_dependencies[key];
+      const Urn dependency = Urn::Trusted(text);
+      if (std::ranges::find(urns, dependency) == urns.end()) {
+        urns.push_back(dependency);
+      }
+    }
+  }
+  if (!goal.has_property_dependencies) {
+    for (const auto& [key, value] : goal.properties) {
+      goal.property_dependencies[key] = goal.dependencies;
+    }
+  }
+  Result<PropertyMap> hashed = Hashed(WithoutOutputs(goal.properties), context_.request.assets);
+  if (!hashed) {
+    co_return Fail(Reported(std::move(hashed).error(), urn));
+  }
+  goal.properties = *std::move(hashed);
+  registration->goal = std::move(goal);
+  co_return co_await Submit(std::move(registration));
+}
+
+Task<Result<void>> RegistrationMonitor::RegisterOutputs(Urn urn, PropertyMap outputs) {
+  if (urn == context_.root_stack && !urn.empty()) {  // E23
+    context_.stack_outputs = std::move(outputs);
+    co_return Result<void>();
+  }
+  Result<void> stored = co_await StoreOutputs(context_, urn, std::move(outputs));
+  if (!stored) {
+    co_return Fail(Reported(std::move(stored).error(), urn));
+  }
+  co_return stored;
+}
+
+Task<Result<RegisterResponse>> RegistrationMonitor::ReadResource(ReadGoal read) {
+  auto registration = std::make_shared<Registration>();
+  const RunInfo& info = context_.request.info;
+  registration->urn = Urn::Make(info.stack, info.project, read.parent, read.type, read.name);
+  const Urn urn = registration->urn;
+  if (!HasThreeParts(read.type) || read.type.starts_with(kProviderTypePrefix)) {  // P98
+    Error error = MakeError(ErrorKind::kInvalid, fmt::format("a resource of type '{}' cannot be read", read.type),
+                            "name a resource type as package:module:Name");
+    co_return Fail(Reported(std::move(error), urn));
+  }
+  const std::string package(PackageOf(read.type));
+  std::string provider = read.provider.empty() ? InheritedProvider(read.parent, package, false) : read.provider;
+  if (provider.empty()) {
+    Result<PackageDescriptor> descriptor = PackageFor(package, read.package_ref, read.version, read.download_url);
+    if (!descriptor) {
+      co_return Fail(Reported(std::move(descriptor).error(), urn));
+    }
+    Result<std::string> reference = co_await DefaultProviderFor(*std::move(descriptor));
+    if (!reference) {
+      co_return Fail(Reported(std::move(reference).error(), urn));
+    }
+    provider = *std::move(reference);
+  }
+  registration->is_read = true;
+  registration->read_id = read.id;
+  Goal& goal = registration->goal;
+  goal.type = read.type;
+  goal.name = read.name;
+  goal.parent = read.parent;
+  goal.provider = std::move(provider);
+  goal.properties = WithoutOutputs(read.properties);
+  goal.dependencies = read.dependencies;
+  goal.additional_secret_outputs = read.additional_secret_outputs;
+  goal.source_position = read.source_position;
+  co_return co_await Submit(std::move(registration));
+}
+
+Task<Result<InvokeOutcome>> RegistrationMonitor::Invoke(InvokeGoal goal) {
+  const std::string package(PackageOf(goal.token));
+  std::string provider = goal.provider.empty() ? InheritedProvider(goal.parent, package, false) : goal.provider;
+  if (provider.empty()) {
+    DAVIT_CO_TRY(PackageDescriptor descriptor,
+                 PackageFor(package, goal.package_ref, goal.version, goal.download_url));
+    DAVIT_CO_TRY(provider, co_await DefaultProviderFor(std::move(descriptor)));
+  }
+  if (context_.stopped()) {
+    co_return Fail(StoppedError());
+  }
+  InvokeOutcome outcome;
+  for (const Urn& urn : goal.depends_on) {  // E117
+    const auto at = context_.news.find(urn);
+    const bool is_pending = at != context_.news.end() && at->second->custom &&
+                            (at->second->id.empty() || at->second->id == kUnknownId);
+    outcome.unknown = outcome.unknown || is_pending || context_.skipped_creates.contains(urn);
+  }
+  if (outcome.unknown) {
+    co_return outcome;
+  }
+  DAVIT_CO_TRY(InstancePtr instance, co_await context_.providers.Ensure(provider, context_.OldProvider(provider)));
+  InvokeRequest request;
+  request.token = std::move(goal.token);
+  request.args = WithoutOutputs(goal.args);
+  request.preview = context_.preview;
+  DAVIT_CO_TRY(InvokeResponse response, co_await InvokeFunction(instance, std::move(request), CancelToken()));
+  outcome.result = std::move(response.result);
+  outcome.failures = std::move(response.failures);
+  co_return outcome;
+}
+
+Task<Result<std::string>> RegistrationMonitor::RegisterPackage(PackageDescriptor package) {
+  if (package.name.empty()) {
+    co_return Fail(ErrorKind::kInvalid, "a package without name was registered", "give its name");
+  }
+  for (const auto& [ref, known] : packages_) {  // E175: equal requests get the same reference
+    if (known.name == package.name && known.version == package.version && known.download_url == package.download_url &&
+        known.parameterization == package.parameterization) {
+      co_return ref;
+    }
+  }
+  std::string ref = context_.request.ids->NewUuid();
+  packages_.emplace(ref, std::move(package));
+  co_return ref;
+}
+
+Task<Result<std::string>> RegistrationMonitor::GetSchema(PackageDescriptor package) {
+  co_return co_await context_.request.pool->GetSchema(PluginOf(package), CancelToken());
+}
+
+void RegistrationMonitor::Log(Severity severity, const std::string& message, const Urn& urn) {
+  context_.reporter.Log(severity, message, urn);
+}
+
+void RegistrationMonitor::Report(const Error& error) { context_.reporter.Report(error); }
+
+}  // namespace davit

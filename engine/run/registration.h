@@ -1,0 +1,56 @@
+#pragma once
+// The Monitor of a run: preprocessing of what programs ask for (E53-E58, P96-P99), then on to the generator. Engine thread.
+
+#include <map>
+#include <tuple>
+
+#include "engine/run/generator.h"
+
+namespace davit {
+
+class RegistrationMonitor final : public Monitor {
+ public:
+  RegistrationMonitor(RunContext& context, Generator& generator) : context_(context), generator_(generator) {}
+
+  Task<Result<RegisterResponse>> RegisterResource(Goal goal) override;
+  Task<Result<void>> RegisterOutputs(Urn urn, PropertyMap outputs) override;
+  Task<Result<RegisterResponse>> ReadResource(ReadGoal goal) override;
+  Task<Result<InvokeOutcome>> Invoke(InvokeGoal goal) override;
+  Task<Result<std::string>> RegisterPackage(PackageDescriptor package) override;
+  Task<Result<std::string>> GetSchema(PackageDescriptor package) override;
+  void Log(Severity severity, const std::string& message, const Urn& urn) override;
+  void Report(const Error& error) override;
+
+ private:
+  /// What children inherit (E53, E170).
+  struct Inherited {
+    bool is_component = false;
+    std::string provider;  ///< explicit or inherited, never a default one
+    std::map<std::string, std::string> providers;
+    std::optional<bool> protect;
+    std::optional<bool> retain_on_delete;
+    Urn deleted_with;
+  };
+  using DefaultKey = std::tuple<std::string, std::string, std::string, std::optional<Parameterization>>;
+  struct DefaultProvider {
+    Completion<Result<std::string>> reference;
+  };
+
+  Result<void> RefuseUnsupported(const Goal& goal) const;
+  Result<PackageDescriptor> PackageFor(std::string_view package, const std::string& ref, const std::string& version,
+                                       const std::string& url) const;
+  std::string InheritedProvider(const Urn& parent, std::string_view package, bool is_component) const;
+  Task<Result<std::string>> DefaultProviderFor(PackageDescriptor package);
+  Task<void> RegisterDefaultProvider(std::shared_ptr<DefaultProvider> entry, PackageDescriptor package);
+  Task<Result<RegisterResponse>> Submit(std::shared_ptr<Registration> registration);
+  Error Reported(Error error, const Urn& urn);
+
+  RunContext& context_;
+  Generator& generator_;
+  Scope scope_{context_.loop};
+  std::map<Urn, Inherited> inherited_;
+  std::map<DefaultKey, std::shared_ptr<DefaultProvider>> defaults_;
+  std::map<std::string, PackageDescriptor> packages_;
+};
+
+}  // namespace davit

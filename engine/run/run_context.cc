@@ -1,0 +1,55 @@
+#include "engine/run/run_context.h"
+
+#include "engine/model/provider_ref.h"
+
+namespace davit {
+
+Error StoppedError() {
+  Error error = MakeError(ErrorKind::kUnavailable, "the deployment has stopped");
+  error.reported = true;
+  return error;
+}
+
+void RunContext::SetBase(std::vector<StatePtr> records) {
+  base = std::move(records);
+  old_by_urn.clear();
+  old_providers.clear();
+  base_index.clear();
+  graph.reset();
+  for (std::size_t index = 0; index < base.size(); ++index) {
+    const ResourceState& state = *base[index];
+    base_index.emplace(base[index].get(), static_cast<std::int64_t>(index));
+    if (!state.pending_delete) {
+      old_by_urn.emplace(state.urn, index);
+    }
+    if (state.urn.is_provider()) {
+      old_providers.emplace(ProviderRef{state.urn, state.id}.Text(), index);
+    }
+  }
+}
+
+StatePtr RunContext::Old(const Urn& urn) const {
+  const auto at = old_by_urn.find(urn);
+  return at == old_by_urn.end() ? nullptr : base[at->second];
+}
+
+StatePtr RunContext::OldProvider(const std::string& reference) const {
+  const auto at = old_providers.find(reference);
+  return at == old_providers.end() ? nullptr : base[at->second];
+}
+
+const RecordGraph& RunContext::Graph() {
+  if (!graph) {
+    graph.emplace(base);
+  }
+  return *graph;
+}
+
+Task<Result<void>> RunContext::Write(JournalEntry entry) {
+  if (preview) {
+    co_return Result<void>();
+  }
+  co_return co_await request.journal->Append(std::move(entry));
+}
+
+}  // namespace davit

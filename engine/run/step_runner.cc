@@ -1,0 +1,444 @@
+#include "engine/run/step_runner.h"
+
+#include <fmt/format.h>
+
+#include "engine/model/provider_ref.h"
+#include "engine/plan/provider_inputs.h"
+
+namespace davit {
+namespace {
+
+std::optional<OperationType> PendingOperationOf(const Step& step) {
+  switch (step.op) {
+    case StepOp::kCreate:
+    case StepOp::kCreateReplacement:
+      return OperationType::kCreating;
+    case StepOp::kUpdate:
+      return OperationType::kUpdating;
+    case StepOp::kDelete:
+    case StepOp::kDeleteReplaced:
+    case StepOp::kDiscard:
+    case StepOp::kDiscardReplaced:
+      return OperationType::kDeleting;
+    case StepOp::kRead:
+    case StepOp::kReadReplacement:
+      return OperationType::kReading;
+    case StepOp::kImport:
+    case StepOp::kImportReplacement:
+      return OperationType::kImporting;
+    case StepOp::kSame:
+    case StepOp::kReplace:
+    case StepOp::kRefresh:
+    case StepOp::kRemovePendingReplace:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool IsDelete(StepOp op) {
+  return op == StepOp::kDelete || op == StepOp::kDeleteReplaced || op == StepOp::kDiscard ||
+         op == StepOp::kDiscardReplaced;
+}
+
+// The record of a begun operation (S135): creates and updates have no id, outputs or times yet.
+StatePtr BegunState(const Step& step) {
+  if (IsDelete(step.op)) {
+    return step.old_state;
+  }
+  auto state = std::make_shared<ResourceState>(*step.new_state);
+  if (step.op != StepOp::kRead && step.op != StepOp::kReadReplacement) {
+    state->id.clear();
+  }
+  state->outputs.clear();
+  state->created.reset();
+  state->modified.reset();
+  return state;
+}
+
+WallTime Now(const RunContext& context) {
+  return std::chrono::time_point_cast<std::chrono::nanoseconds>(context.loop.WallNow());
+}
+
+Error MissingId(const std::string& verb) {
+  return MakeError(ErrorKind::kOutcomeUnknown,
+                   fmt::format("the provider reported a successful {} but gave no id", verb),
+                   "the resource may exist although davit cannot manage it; this is a fault of the provider");
+}
+
+Task<Result<void>> ApplyCreate(RunContext& context, Step& step) {
+  ResourceState& state = *step.new_state;
+  if (state.urn.is_provider()) {
+    const std::string id = context.preview ? std::string(kUnknownId) : context.request.ids->NewUuid();
+    DAVIT_CO_TRY_VOID(co_await context.providers.Configure(state.urn, id, state.inputs));
+    state.id = id;
+    state.outputs = WithoutInternal(state.inputs);
+  } else if (state.custom) {
+    CreateRequest request;
+    request.urn = state.urn;
+    request.inputs = state.inputs;
+    request.timeout_seconds = state.custom_timeouts.create;
+    request.preview = context.preview;
+    request.status_token = context.request.ids->NewUuid();
+    DAVIT_CO_TRY(CreateResponse response,
+                 co_await CreateResource(step.provider, std::move(request), CancelToken()));
+    if (response.id.empty() && !context.preview) {
+      co_return Fail(MissingId("create"));
+    }
+    state.id = std::move(response.id);
+    state.outputs = std::move(response.outputs);
+    state.init_errors = std::move(response.init_errors);
+    state.refresh_before_update = response.refresh_before_update;
+  }
+  if (state.custom || !step.old_state) {
+    state.created = Now(context);
+    state.modified = state.created;
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> ApplyUpdate(RunContext& context, Step& step) {
+  ResourceState& state = *step.new_state;
+  const ResourceState& old_state = *step.old_state;
+  state.created = old_state.created;
+  state.modified = old_state.modified;
+  if (state.urn.is_provider()) {
+    DAVIT_CO_TRY_VOID(co_await context.providers.Configure(state.urn, old_state.id, state.inputs));
+    state.id = old_state.id;
+    state.outputs = WithoutInternal(state.inputs);
+    state.modified = Now(context);
+  } else if (state.custom) {
+    UpdateRequest request;
+    request.id = old_state.id;
+    request.urn = state.urn;
+    request.old_inputs = old_state.inputs;
+    request.old_outputs = old_state.outputs;
+    request.new_inputs = state.inputs;
+    request.ignore_changes = state.ignore_changes;
+    request.timeout_seconds = state.custom_timeouts.update;
+    request.preview = context.preview;
+    request.status_token = context.request.ids->NewUuid();
+    DAVIT_CO_TRY(UpdateResponse response,
+                 co_await UpdateResource(step.provider, std::move(request), CancelToken()));
+    state.id = old_state.id;
+    state.outputs = std::move(response.outputs);
+    state.init_errors = std::move(response.init_errors);
+    state.refresh_before_update = response.refresh_before_update;
+    state.modified = Now(context);
+    if (!state.init_errors.empty()) {
+      state.inputs = old_state.inputs;  // E34
+    }
+  } else {
+    state.outputs = old_state.outputs;
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> ApplySame(RunContext& context, Step& step) {
+  if (step.is_untargeted || step.is_skipped_create) {
+    co_return Result<void>();
+  }
+  ResourceState& state = *step.new_state;
+  const ResourceState& old_state = *step.old_state;
+  state.id = old_state.id;
+  state.outputs = old_state.outputs;
+  state.created = old_state.created;
+  state.modified = old_state.modified;
+  state.import_id = old_state.import_id;
+  state.refresh_before_update = old_state.refresh_before_update;
+  if (state.urn.is_provider()) {  // E98: providers stay configured with the old inputs
+    DAVIT_CO_TRY_VOID(co_await context.providers.Configure(state.urn, old_state.id, old_state.inputs));
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> ApplyRead(RunContext& context, Step& step) {
+  ResourceState& state = *step.new_state;
+  if (step.old_state) {
+    state.created = step.old_state->created;
+    state.modified = step.old_state->modified;
+  }
+  if (state.id == kUnknownId) {
+    co_return Result<void>();  // E101: outputs are empty
+  }
+  ReadRequest request;
+  request.id = state.id;
+  request.urn = state.urn;
+  request.inputs = state.inputs;
+  request.state = state.inputs;
+  request.timeout_seconds = state.custom_timeouts.read;
+  request.status_token = context.request.ids->NewUuid();
+  DAVIT_CO_TRY(ReadResponse response, co_await ReadResource(step.provider, std::move(request), CancelToken()));
+  if (!response.outputs) {
+    co_return Fail(ErrorKind::kFailed, fmt::format("the resource with id '{}' does not exist", state.id),
+                   "check the id that the program reads");
+  }
+  if (!response.id.empty()) {
+    state.id = response.id;
+  }
+  state.outputs = *std::move(response.outputs);
+  state.init_errors = std::move(response.init_errors);
+  const bool changed = step.old_state && !(step.old_state->inputs == state.inputs &&
+                                           step.old_state->outputs == state.outputs);
+  if (changed) {
+    state.modified = Now(context);
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> ApplyDelete(RunContext& context, Step& step) {
+  const ResourceState& state = *step.old_state;
+  if (state.protect && !step.is_replacement) {
+    co_return Fail(ErrorKind::kRefused,
+                   fmt::format("the resource '{}' cannot be deleted because it is protected", state.urn.text()),
+                   "set `protect: false` on it and run `davit up` once before, or keep it in the program");
+  }
+  if (context.preview) {
+    co_return Result<void>();
+  }
+  if (state.urn.is_provider()) {
+    context.providers.Delete(state.urn, state.id);
+    co_return Result<void>();
+  }
+  const bool goes_with_other = !state.deleted_with.empty() && context.deleted.contains(state.deleted_with);
+  if (!state.custom || state.external || state.retain_on_delete || goes_with_other) {
+    co_return Result<void>();
+  }
+  DeleteRequest request;
+  request.id = state.id;
+  request.urn = state.urn;
+  request.inputs = state.inputs;
+  request.outputs = state.outputs;
+  request.timeout_seconds = state.custom_timeouts.delete_;
+  request.status_token = context.request.ids->NewUuid();
+  co_return co_await step.provider->provider->Delete(std::move(request), CancelToken());
+}
+
+Task<Result<void>> Apply(RunContext& context, Step& step) {
+  switch (step.op) {
+    case StepOp::kCreate:
+    case StepOp::kCreateReplacement:
+      co_return co_await ApplyCreate(context, step);
+    case StepOp::kUpdate:
+      co_return co_await ApplyUpdate(context, step);
+    case StepOp::kSame:
+      co_return co_await ApplySame(context, step);
+    case StepOp::kRead:
+    case StepOp::kReadReplacement:
+      co_return co_await ApplyRead(context, step);
+    case StepOp::kDelete:
+    case StepOp::kDeleteReplaced:
+    case StepOp::kDiscard:
+    case StepOp::kDiscardReplaced:
+      co_return co_await ApplyDelete(context, step);
+    case StepOp::kReplace:
+    case StepOp::kRemovePendingReplace:
+      co_return Result<void>();
+    case StepOp::kRefresh:
+    case StepOp::kImport:
+    case StepOp::kImportReplacement:
+      break;
+  }
+  co_return Fail(ErrorKind::kBug, fmt::format("a step '{}' is not run in a chain", StepOpName(step.op)));
+}
+
+// E19: outputs that have to be secret.
+void MarkSecretOutputs(RunContext& context, Step& step) {
+  if (!step.new_state || step.op == StepOp::kReplace || step.is_untargeted) {
+    return;
+  }
+  ResourceState& state = *step.new_state;
+  for (const std::string& name : state.additional_secret_outputs) {
+    if (name == "id") {
+      context.reporter.Warn(state.urn, "the output 'id' cannot be made secret; it is stored in clear");
+      continue;
+    }
+    const auto at = state.outputs.find(name);
+    if (at != state.outputs.end()) {
+      at->second = MakeSecret(at->second);
+    }
+  }
+  for (auto& [name, value] : state.outputs) {
+    const auto input = state.inputs.find(name);
+    if (input != state.inputs.end() && input->second.is_secret()) {
+      value = MakeSecret(value);
+    }
+  }
+}
+
+JournalEntry EndEntry(RunContext& context, const Step& step, std::int64_t operation_id, const StatePtr& stored) {
+  JournalEntry entry;
+  entry.kind = JournalKind::kSuccess;
+  entry.operation_id = operation_id;
+  std::optional<std::int64_t> old_index;
+  if (step.old_state) {
+    const auto at = context.base_index.find(step.old_state.get());
+    if (at != context.base_index.end()) {
+      old_index = at->second;
+    }
+  }
+  switch (step.op) {
+    case StepOp::kSame:
+      entry.remove_old = old_index;
+      entry.state = stored;
+      entry.deferred = stored == step.old_state || EqualForWriting(*step.old_state, *stored);
+      break;
+    case StepOp::kUpdate:
+    case StepOp::kRead:
+      entry.remove_old = old_index;
+      entry.state = stored;
+      break;
+    case StepOp::kCreate:
+      entry.state = stored;
+      break;
+    case StepOp::kCreateReplacement:
+    case StepOp::kReadReplacement:
+      entry.state = stored;
+      (step.removes_old ? entry.remove_old : entry.delete_old) = old_index;
+      break;
+    case StepOp::kDelete:
+    case StepOp::kDeleteReplaced:
+    case StepOp::kDiscard:
+    case StepOp::kDiscardReplaced:
+    case StepOp::kRemovePendingReplace:
+      (step.marks_pending ? entry.pending_replacement_old : entry.remove_old) = old_index;
+      break;
+    case StepOp::kReplace:
+    case StepOp::kRefresh:
+    case StepOp::kImport:
+    case StepOp::kImportReplacement:
+      break;
+  }
+  return entry;
+}
+
+// What the step made known to the rest of the run.
+void Publish(RunContext& context, const Step& step, const StatePtr& stored, std::int64_t operation_id) {
+  if (!step.new_state || step.op == StepOp::kReplace) {
+    return;
+  }
+  context.news[step.urn] = stored;
+  context.added_by[step.urn] = operation_id;
+}
+
+bool WritesEnd(const Step& step) { return step.op != StepOp::kReplace && !step.is_skipped_create; }
+
+Error InitFailure(const Step& step) {
+  std::string reasons;
+  for (const std::string& reason : step.new_state->init_errors) {
+    reasons += "\n  * " + reason;
+  }
+  return MakeError(ErrorKind::kFailed,
+                   fmt::format("the resource was {} but did not become ready:{}",
+                               step.op == StepOp::kUpdate ? "updated" : "created", reasons),
+                   "the next update tries again");
+}
+
+Task<Result<void>> Execute(RunContext& context, Step& step) {
+  const std::int64_t operation_id = ++context.last_operation;
+  const std::optional<OperationType> pending = PendingOperationOf(step);
+  if (pending) {
+    JournalEntry begin;
+    begin.kind = JournalKind::kBegin;
+    begin.operation_id = operation_id;
+    begin.operation = pending;
+    begin.state = BegunState(step);
+    DAVIT_CO_TRY_VOID(co_await context.Write(std::move(begin)));
+  }
+  Result<void> outcome;
+  std::exception_ptr bug;
+  try {
+    outcome = co_await Apply(context, step);
+  } catch (...) {
+    bug = std::current_exception();
+  }
+  if (bug) {  // the step boundary: the step fails, the state is still saved
+    try {
+      std::rethrow_exception(bug);
+    } catch (const std::exception& exception) {
+      outcome = Fail(ErrorKind::kBug, exception.what());
+    }
+  }
+  if (!outcome) {
+    if (pending) {
+      JournalEntry failure;
+      failure.kind = JournalKind::kFailure;
+      failure.operation_id = operation_id;
+      DAVIT_CO_TRY_VOID(co_await context.Write(std::move(failure)));
+    }
+    co_return outcome;
+  }
+  MarkSecretOutputs(context, step);
+  StatePtr stored = step.new_state;
+  if (step.old_state && step.new_state && *step.old_state == *step.new_state) {
+    stored = step.old_state;  // nothing at all changed: the journal need not repeat it
+  }
+  if (WritesEnd(step)) {
+    JournalEntry end = EndEntry(context, step, operation_id, stored);
+    DAVIT_CO_TRY_VOID(co_await context.Write(std::move(end)));
+  }
+  Publish(context, step, stored, operation_id);
+  if (step.new_state && !step.new_state->init_errors.empty() && step.op != StepOp::kReplace &&
+      step.op != StepOp::kSame) {
+    co_return Fail(InitFailure(step));  // E34: stored, yet the run fails
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
+
+Task<bool> RunChain(RunContext& context, Chain& chain) {
+  for (Step& step : chain) {
+    if (context.stopped()) {
+      co_return false;
+    }
+    context.reporter.Planned(step);
+    const Result<void> done = co_await Execute(context, step);
+    if (!done) {
+      context.maybe_corrupt = context.maybe_corrupt || done.error().kind == ErrorKind::kOutcomeUnknown;
+      context.reporter.Failed(step, done.error());
+      // E32: a delete that protection refused does not stop the others.
+      const bool is_protection = done.error().kind == ErrorKind::kRefused;
+      (is_protection ? context.recorded_error : context.step_failed) = true;
+      co_return false;
+    }
+    const bool is_component = step.new_state && !step.new_state->custom;
+    context.reporter.Done(step, context.preview || !is_component);
+  }
+  co_return true;
+}
+
+Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap outputs) {
+  const auto at = context.news.find(urn);
+  if (at == context.news.end()) {
+    co_return Fail(ErrorKind::kInvalid, fmt::format("outputs were sent for '{}', which is not registered", urn.text()),
+                   "register a component before its outputs, and send them once");
+  }
+  const auto op = context.logical_op.find(urn);
+  if (op == context.logical_op.end()) {
+    co_return Fail(ErrorKind::kInvalid, fmt::format("the outputs of '{}' were sent twice", urn.text()),
+                   "send the outputs of a component once");
+  }
+  StatePtr before = at->second;
+  auto after = std::make_shared<ResourceState>(*before);
+  after->outputs = std::move(outputs);
+  Step step;
+  step.op = op->second;
+  step.urn = urn;
+  step.old_state = context.Old(urn);
+  step.new_state = after;
+  context.logical_op.erase(op);
+  const auto added = context.added_by.find(urn);
+  if (!(before->outputs == after->outputs) && added != context.added_by.end()) {
+    JournalEntry entry;
+    entry.kind = JournalKind::kOutputs;
+    entry.operation_id = ++context.last_operation;
+    entry.remove_new = added->second;
+    entry.state = after;
+    DAVIT_CO_TRY_VOID(co_await context.Write(std::move(entry)));
+    context.news[urn] = after;
+  }
+  context.reporter.OutputsRegistered(step);
+  co_return Result<void>();
+}
+
+}  // namespace davit
