@@ -1,0 +1,60 @@
+#pragma once
+// PluginHost over real processes and gRPC (P1-P45). Engine thread.
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/provider.h"
+#include "engine/source.h"
+#include "host/loop/asio_loop.h"
+#include "host/loop/work_pool.h"
+#include "host/plugin/discovery.h"
+
+namespace davit {
+
+class RpcTrace;
+
+struct PluginHostOptions {
+  AsioLoop* loop = nullptr;
+  WorkPool* pool = nullptr;
+  std::string engine_address;     ///< `127.0.0.1:port` of the EngineServer
+  std::string loader_target;      ///< address of the schema service; empty: none is served
+  std::string root_directory;     ///< of the project, absolute
+  std::string program_directory;  ///< working directory of plugins (P24), absolute
+  std::string program_folder;     ///< folder of the davit binary, for bundled plugins (P8)
+  std::vector<ProjectPlugin> project_plugins;          ///< P6
+  std::map<std::string, std::string> runtime_options;  ///< PULUMI_RUNTIME_<NAME> (P23)
+  std::string project;                                 ///< PULUMI_PROJECT; may be empty
+  std::map<std::string, ConfigValue> config;       ///< `namespace:name`, for PULUMI_CONFIG (P36)
+  std::map<std::string, std::string> environment;  ///< davit's own
+  /// Time for the port line; DAVIT_PLUGIN_START_TIMEOUT (seconds) in `environment` wins.
+  std::chrono::nanoseconds start_deadline{std::chrono::seconds(60)};
+  /// P33: between SIGINT and SIGKILL.
+  std::chrono::nanoseconds end_grace{std::chrono::seconds(5)};
+  /// Output of plugins and warnings; `urn` is empty for output.
+  std::function<void(
+      Severity severity, const std::string& message, const std::string& urn, int stream_id)>
+      output;
+  RpcTrace* trace = nullptr;  ///< may be null
+};
+
+/// Loads resource plugins. Different packages load at the same time; the process of a provider is
+/// its own (P39).
+class GrpcPluginHost final : public PluginHost {
+ public:
+  explicit GrpcPluginHost(PluginHostOptions options);
+  ~GrpcPluginHost() override;
+
+  Task<Result<std::shared_ptr<Provider>>> LoadProvider(PluginSpec spec,
+                                                       CancelToken cancel) override;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace davit

@@ -1,0 +1,62 @@
+#pragma once
+// One plugin process from launch to end: port line, output, exit (P22-P28, P33). Engine thread.
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/base/cancel.h"
+#include "engine/source.h"
+#include "host/process/child_process.h"
+
+namespace davit {
+
+/// A line of output for the user, with a stream id that is unique per process and pipe (P27).
+using OutputSink =
+    std::function<void(Severity severity, const std::string& message, int stream_id)>;
+
+struct PluginLaunch {
+  std::string label;   ///< for messages: `resource plugin 'random'`
+  ChildOptions child;  ///< without on_line
+  Severity stdout_severity = Severity::kDebug;
+  Severity stderr_severity = Severity::kDebug;
+  int stdout_stream = 0;
+  int stderr_stream = 0;
+  OutputSink output;
+  std::chrono::nanoseconds port_deadline{std::chrono::seconds(60)};
+};
+
+class PluginProcess {
+ public:
+  /// Starts the plugin and waits for its port line. On failure nothing is left running, and the
+  /// error tells how the process ended and what it printed.
+  static Task<Result<std::shared_ptr<PluginProcess>>> Launch(AsioLoop& loop,
+                                                             PluginLaunch launch,
+                                                             CancelToken cancel);
+  ~PluginProcess();
+
+  int port() const { return port_; }
+  const std::string& label() const { return label_; }
+  bool is_alive() const { return !child_->exit_status().has_value(); }
+  ChildProcess& child() { return *child_; }
+  /// The last lines of standard error (of standard output when there are none), newest last, for
+  /// error messages.
+  std::vector<std::string> LastLines() const;
+  /// `resource plugin 'x' exited with status 3; its last output: ...`; empty while the process
+  /// lives.
+  std::string ExitReport() const;
+  /// P33 without the Cancel call; waits for the end.
+  Task<void> End(std::chrono::nanoseconds grace = std::chrono::seconds(5));
+
+ private:
+  struct Output;
+  PluginProcess() = default;
+  std::string label_;
+  int port_ = 0;
+  std::unique_ptr<ChildProcess> child_;
+  std::shared_ptr<Output> output_;
+};
+
+}  // namespace davit

@@ -1,0 +1,46 @@
+#pragma once
+// pulumirpc.ResourceMonitor on a socket, over the Monitor of one run (P92-P107). Engine thread.
+
+#include <memory>
+#include <string>
+
+#include "engine/base/result.h"
+#include "engine/base/task.h"
+#include "engine/source.h"
+#include "host/loop/work_pool.h"
+
+namespace davit {
+
+class RpcTrace;
+
+struct MonitorServerOptions {
+  Loop* loop = nullptr;
+  WorkPool* pool = nullptr;
+  Monitor* monitor = nullptr;  ///< outlives the server
+  RunInfo info;
+  /// Switches of P93.
+  bool resource_references = true;
+  bool output_values = true;
+  RpcTrace* trace = nullptr;
+};
+
+class MonitorServer {
+ public:
+  static Result<std::unique_ptr<MonitorServer>> Start(MonitorServerOptions options);
+  ~MonitorServer();
+  const std::string& address() const;
+  /// Waits until the program has said that no more registrations come (P106); those it made are
+  /// answered once their Monitor calls are. Completes at Close as well.
+  Task<void> WaitForSignal();
+  /// Lets SignalAndWaitForShutdown return: all steps are done.
+  void ReleaseShutdown();
+  /// Pending and new calls get Unavailable (P92); must be awaited before destruction.
+  Task<void> Close();
+
+ private:
+  struct Impl;
+  explicit MonitorServer(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace davit
