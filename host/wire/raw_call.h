@@ -32,7 +32,8 @@ class RawChannel {
  public:
   /// `target` is `host:port`. The connection is made by the first call.
   RawChannel(Loop& loop, const std::string& target);
-  /// Open calls still complete, as cancelled.
+  /// Open calls are cancelled; their completions still come through the loop, which must outlive
+  /// them (await Close).
   ~RawChannel();
   RawChannel(const RawChannel&) = delete;
   RawChannel& operator=(const RawChannel&) = delete;
@@ -44,8 +45,8 @@ class RawChannel {
   Task<RpcStatus> CallStreaming(RawRequest request,
                                 std::function<bool(std::string)> on_message,
                                 CancelToken cancel);
-  /// Cancels what is open; later calls fail as cancelled.
-  void Close();
+  /// Cancels what is open and waits for it; later calls fail as cancelled.
+  Task<void> Close();
 
  private:
   struct Impl;

@@ -5,6 +5,7 @@
 #include <google/protobuf/message.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
