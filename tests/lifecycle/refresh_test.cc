@@ -1,0 +1,85 @@
+// State-only refresh (E138-E146).
+#include <catch2/catch.hpp>
+
+#include "tests/support/engine_fakes.h"
+
+namespace davit::testing {
+
+TEST_CASE("[S139] drift in inputs is an update, in outputs alone a same; both are stored") {
+  FakeStack stack;
+  stack.Up({{.name = "a", .properties = {{"value", 1}}}, {.name = "b", .properties = {{"value", 1}}}});
+  stack.host.behaviour.read = [](const ReadRequest& request) {
+    ReadResponse response;
+    response.id = request.id;
+    response.inputs = request.inputs;
+    response.outputs = request.state;
+    (*response.outputs)["seen"] = true;
+    if (request.urn.name() == "a") {
+      (*response.inputs)["value"] = 5;
+    }
+    return response;
+  };
+  const DeploymentResult result = stack.Refresh();
+  CHECK(result.changes == std::map<StepOp, int>{{StepOp::kSame, 2}, {StepOp::kUpdate, 1}});
+  CHECK(stack.Record("a")->inputs.at("value") == PropertyValue(5));
+  CHECK(stack.Record("b")->outputs.contains("seen"));
+}
+
+TEST_CASE("[S138] what is gone is dropped and no longer referred to") {
+  FakeStack stack;
+  stack.Up({{.name = "a"}, {.name = "b", .after = {"a"}}});
+  stack.host.behaviour.read = [](const ReadRequest& request) {
+    ReadResponse response;
+    if (request.urn.name() == "b") {
+      response.id = request.id;
+      response.inputs = request.inputs;
+      response.outputs = request.state;
+    }
+    return response;
+  };
+  CHECK(stack.Refresh().changes.at(StepOp::kDelete) == 1);
+  CHECK(stack.Record("a") == nullptr);
+  REQUIRE(stack.Record("b") != nullptr);
+  CHECK(stack.Record("b")->dependencies.empty());
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
+TEST_CASE("[S140] a Read without inputs keeps the old ones") {
+  FakeStack stack;
+  stack.Up({{.name = "a", .properties = {{"value", 1}}}});
+  stack.host.behaviour.read = [](const ReadRequest& request) {
+    ReadResponse response;
+    response.id = "renamed";
+    response.outputs = PropertyMap{{"out", 2}};
+    return response;
+  };
+  stack.Refresh();
+  CHECK(stack.Record("a")->inputs == PropertyMap{{"value", 1}});
+  CHECK(stack.Record("a")->id == "renamed");  // S141
+}
+
+TEST_CASE("[E33] a failing Read does not stop the others, and the refresh fails") {
+  FakeStack stack;
+  stack.Up({{.name = "a"}, {.name = "b"}});
+  stack.host.behaviour.read = [](const ReadRequest& request) -> Result<ReadResponse> {
+    if (request.urn.name() == "a") {
+      return Fail(ErrorKind::kFailed, "forbidden");
+    }
+    return ReadResponse();
+  };
+  CHECK(stack.Refresh().kind == DeploymentResultKind::kFailed);
+  CHECK(stack.Record("a") != nullptr);
+  CHECK(stack.Record("b") == nullptr);
+}
+
+TEST_CASE("[S147] up --refresh makes again what is gone") {
+  FakeStack stack;
+  stack.Up({{.name = "a"}});
+  stack.host.behaviour.read = [](const ReadRequest&) { return ReadResponse(); };
+  stack.options.refresh_first = true;
+  CHECK(stack.Up({{.name = "a"}}).changes.at(StepOp::kCreate) == 1);
+  CHECK(stack.Record("a")->id == "a-1");
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
+}  // namespace davit::testing
