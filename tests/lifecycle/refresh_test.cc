@@ -47,7 +47,7 @@ TEST_CASE("[S138] what is gone is dropped and no longer referred to") {
 TEST_CASE("[S140] a Read without inputs keeps the old ones") {
   FakeStack stack;
   stack.Up({{.name = "a", .properties = {{"value", 1}}}});
-  stack.host.behaviour.read = [](const ReadRequest& request) {
+  stack.host.behaviour.read = [](const ReadRequest&) {
     ReadResponse response;
     response.id = "renamed";
     response.outputs = PropertyMap{{"out", 2}};

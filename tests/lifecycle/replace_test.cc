@@ -1,6 +1,8 @@
 // Replacement (E88-E95).
 #include <catch2/catch.hpp>
 
+#include <set>
+
 #include "tests/support/engine_fakes.h"
 
 namespace davit::testing {

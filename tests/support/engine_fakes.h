@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/deployment.h"
+#include "engine/model/provider_ref.h"
 #include "tests/support/seeded_loop.h"
 
 namespace davit::testing {
