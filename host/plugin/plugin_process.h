@@ -26,6 +26,8 @@ struct PluginLaunch {
   int stderr_stream = 0;
   OutputSink output;
   std::chrono::nanoseconds port_deadline{std::chrono::seconds(60)};
+  bool is_dynamic =
+      false;  ///< a dynamic provider (P40): its output is not kept for the exit report of P33
 };
 
 class PluginProcess {
@@ -41,12 +43,17 @@ class PluginProcess {
   const std::string& label() const { return label_; }
   bool is_alive() const { return !child_->exit_status().has_value(); }
   ChildProcess& child() { return *child_; }
+  bool is_dynamic() const { return is_dynamic_; }
+  /// Cancelled when the process exits.
+  CancelToken exited() const;
   /// The last lines of standard error (of standard output when there are none), newest last, for
   /// error messages.
   std::vector<std::string> LastLines() const;
   /// `resource plugin 'x' exited with status 3; its last output: ...`; empty while the process
   /// lives.
   std::string ExitReport() const;
+  /// Everything that is kept of the output, for the report of a premature exit (P33).
+  std::string KeptOutput() const;
   /// P33 without the Cancel call; waits for the end.
   Task<void> End(std::chrono::nanoseconds grace = std::chrono::seconds(5));
 
@@ -54,6 +61,7 @@ class PluginProcess {
   struct Output;
   PluginProcess() = default;
   std::string label_;
+  bool is_dynamic_ = false;
   int port_ = 0;
   std::unique_ptr<ChildProcess> child_;
   std::shared_ptr<Output> output_;

@@ -172,8 +172,16 @@ struct ChildProcess::Impl : std::enable_shared_from_this<ChildProcess::Impl> {
   asio::posix::stream_descriptor exit_file;
   std::array<Reader, 2> readers;
   std::function<void(Pipe, std::string)> on_line;
+  std::function<void()> on_change;
   std::optional<ExitStatus> status;
   std::vector<std::shared_ptr<Gate>> waiting;  ///< opened at every change
+
+  void Report() {
+    if (on_change) {
+      const std::function<void()> callback = on_change;
+      callback();
+    }
+  }
 
   void Changed() {
     const std::vector<std::shared_ptr<Gate>> gates = std::exchange(waiting, {});
@@ -207,6 +215,7 @@ struct ChildProcess::Impl : std::enable_shared_from_this<ChildProcess::Impl> {
     boost::system::error_code ignored;
     exit_file.close(ignored);
     Changed();
+    Report();
   }
 
   void Emit(Reader& reader, std::string text) {
@@ -366,6 +375,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(AsioLoop& loop, ChildO
   auto impl = std::make_shared<Impl>(
       loop, pid, pidfd, input.TakeWrite(), output.TakeRead(), errors.TakeRead());
   impl->on_line = std::move(options.on_line);
+  impl->on_change = std::move(options.on_change);
   impl->WatchExit();
   impl->Read(impl->readers[0]);
   impl->Read(impl->readers[1]);
@@ -374,6 +384,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(AsioLoop& loop, ChildO
 
 ChildProcess::~ChildProcess() {
   impl_->on_line = nullptr;
+  impl_->on_change = nullptr;
   if (!impl_->status) {
     impl_->SignalGroup(SIGKILL);
   }
@@ -386,6 +397,10 @@ int ChildProcess::pid() const {
 
 const std::optional<ExitStatus>& ChildProcess::exit_status() const {
   return impl_->status;
+}
+
+bool ChildProcess::has_ended(Pipe pipe) const {
+  return impl_->readers[pipe == Pipe::kStdout ? 0 : 1].at_end;
 }
 
 const std::string& ChildProcess::unfinished_line(Pipe pipe) const {

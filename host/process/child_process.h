@@ -35,6 +35,8 @@ struct ChildOptions {
   /// Each line of each pipe without its newline, the unfinished last one too; a line over 1 MiB
   /// comes in pieces. Pipes are read until their end, whatever happens.
   std::function<void(Pipe, std::string)> on_line;
+  /// The process has exited, or a pipe has ended.
+  std::function<void()> on_change;
 };
 
 class ChildProcess {
@@ -47,8 +49,12 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   int pid() const;
+  /// Replaces ChildOptions::on_change.
+  void SetOnChange(std::function<void()> on_change);
   /// Absent while the process runs.
   const std::optional<ExitStatus>& exit_status() const;
+  /// Whether a pipe has ended.
+  bool has_ended(Pipe pipe) const;
   /// What was read of a line that has not ended yet.
   const std::string& unfinished_line(Pipe pipe) const;
 
