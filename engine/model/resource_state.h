@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct ResourceState {
   std::vector<std::string> init_errors;
   std::string provider;  ///< provider reference, empty for components and providers
   std::map<std::string, std::vector<Urn>> property_dependencies;
+  /// Names in `property_dependencies` whose empty list a file spells `null`, not `[]` (S28, S31); written back alike.
+  std::set<std::string> null_property_dependencies;
   bool pending_replacement = false;
   std::vector<std::string> additional_secret_outputs;
   std::vector<Urn> aliases;

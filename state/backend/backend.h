@@ -98,6 +98,11 @@ class Backend {
 
 /// Opens a `file://` URL (S110): `~` and relative paths expand; the folder must exist unless `create` or `?create_dir`.
 /// Other schemes are refused with an error that names them. `version` is the text for `manifest.version`.
-Result<std::unique_ptr<Backend>> OpenBackend(const std::string& url, bool create, const std::string& version);
+/// For crash tests the process kills itself (SIGKILL) at the `crash_point`-th step of file work, counted from 1 (each
+/// change of a file has a point before, sometimes one half way, and one after it; docs/JOURNAL.md); 0 means never.
+Result<std::unique_ptr<Backend>> OpenBackend(const std::string& url,
+                                             bool create,
+                                             const std::string& version,
+                                             int crash_point = 0);
 
 }  // namespace davit
