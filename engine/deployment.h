@@ -1,5 +1,6 @@
 #pragma once
-// Entry of the engine: one preview, update, destroy or refresh (E13, E14). Everything it touches comes in as a seam.
+// Entry of the engine: one preview, update, destroy or refresh (E13, E14). Everything it touches
+// comes in as a seam.
 
 #include <map>
 #include <memory>
@@ -22,12 +23,13 @@ enum class DeploymentMode { kUpdate, kDestroy, kRefresh };
 struct DeploymentOptions {
   DeploymentMode mode = DeploymentMode::kUpdate;
   bool preview = false;
-  long parallel = 1;  ///< resource operations in flight (E16)
+  long parallel = 1;                 ///< resource operations in flight (E16)
   std::vector<std::string> targets;  ///< URNs, `*` and `**` wildcards (E120); empty: everything
   bool refresh_first = false;  ///< `--refresh`: read live state before the program runs (E144)
 };
 
-/// Provider processes that outlive one run, so that a preview and its update share process and Configure.
+/// Provider processes that outlive one run, so that a preview and its update share process and
+/// Configure.
 class ProviderPool;
 std::shared_ptr<ProviderPool> MakeProviderPool(Loop& loop, PluginHost& host);
 /// Begins to load a provider that the run will need, while the program is still being read.
@@ -45,7 +47,7 @@ struct DeploymentRequest {
   Ids* ids = nullptr;
   AssetContent* assets = nullptr;  ///< for the hashes of registered assets (P64)
   std::shared_ptr<ProviderPool> pool;
-  CancelToken cancel;     ///< first interrupt (E35)
+  CancelToken cancel;  ///< first interrupt (E35)
 };
 
 struct DeploymentResult {
@@ -55,7 +57,8 @@ struct DeploymentResult {
   bool maybe_corrupt = false;
 };
 
-/// Runs the deployment to its end; events tell what happened. The result is an error only for a bug of davit.
+/// Runs the deployment to its end; events tell what happened. The result is an error only for a bug
+/// of davit.
 Task<DeploymentResult> RunDeployment(DeploymentRequest request);
 
 }  // namespace davit

@@ -8,7 +8,8 @@
 namespace davit {
 
 std::string EncodeBase64(std::string_view bytes);
-/// CR and LF are skipped and non-zero trailing bits accepted (S63); URL-safe or unpadded text is refused.
+/// CR and LF are skipped and non-zero trailing bits accepted (S63); URL-safe or unpadded text is
+/// refused.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 }  // namespace davit

@@ -20,7 +20,8 @@ struct State {
 class CancelRegistration {
  public:
   CancelRegistration() = default;
-  CancelRegistration(std::shared_ptr<cancel_detail::State> state, int key) : state_(std::move(state)), key_(key) {}
+  CancelRegistration(std::shared_ptr<cancel_detail::State> state, int key)
+      : state_(std::move(state)), key_(key) {}
   CancelRegistration(CancelRegistration&& other) noexcept = default;
   CancelRegistration& operator=(CancelRegistration&& other) noexcept {
     std::swap(state_, other.state_);
@@ -44,7 +45,8 @@ class CancelToken {
   CancelToken() = default;
   explicit CancelToken(std::shared_ptr<cancel_detail::State> state) : state_(std::move(state)) {}
   bool is_cancelled() const { return state_ && state_->cancelled; }
-  /// Calls `callback` once when cancelled (at once when it is already), unless the registration dies before.
+  /// Calls `callback` once when cancelled (at once when it is already), unless the registration
+  /// dies before.
   [[nodiscard]] CancelRegistration OnCancel(std::function<void()> callback) const {
     if (!state_) {
       return {};

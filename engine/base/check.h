@@ -1,6 +1,7 @@
 #pragma once
-// DAVIT_CHECK: an invariant of ours. A violation is a bug and is thrown as BugError; it is caught at four places only:
-// the adapter of a throwing library, the step boundary, the RPC entry and main.
+// DAVIT_CHECK: an invariant of ours. A violation is a bug and is thrown as BugError; it is caught
+// at four places only: the adapter of a throwing library, the step boundary, the RPC entry and
+// main.
 
 #include <stdexcept>
 #include <string>
@@ -14,13 +15,16 @@ class BugError : public std::logic_error {
 };
 
 /// Throws BugError with file, line, condition and message.
-[[noreturn]] void CheckFailed(const char* file, int line, const char* condition, const std::string& message);
+[[noreturn]] void CheckFailed(const char* file,
+                              int line,
+                              const char* condition,
+                              const std::string& message);
 
-#define DAVIT_CHECK(condition, message)                                   \
-  do {                                                                    \
-    if (!(condition)) [[unlikely]] {                                      \
-      ::davit::CheckFailed(__FILE__, __LINE__, #condition, (message));    \
-    }                                                                     \
+#define DAVIT_CHECK(condition, message)                                \
+  do {                                                                 \
+    if (!(condition)) [[unlikely]] {                                   \
+      ::davit::CheckFailed(__FILE__, __LINE__, #condition, (message)); \
+    }                                                                  \
   } while (false)
 
 }  // namespace davit

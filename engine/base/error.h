@@ -14,7 +14,8 @@ enum class ErrorKind {
   kInvalid,         ///< the input is wrong; nothing was tried
   kRefused,         ///< understood but not permitted (protection, lock, missing approval)
   kFailed,          ///< it was tried, and the other side says that nothing changed
-  kOutcomeUnknown,  ///< it was tried, and nobody can tell what happened (E8: Internal, DataLoss, Unknown)
+  kOutcomeUnknown,  ///< it was tried, and nobody can tell what happened (E8: Internal, DataLoss,
+                    ///< Unknown)
   kUnavailable,     ///< the other side is gone or not there yet
   kUnimplemented,   ///< the other side does not offer this
   kCancelled,       ///< stopped on request
@@ -34,12 +35,12 @@ struct SourceRange {
 /// One failure: what happened, to what, what was expected, and what to do.
 struct Error {
   ErrorKind kind = ErrorKind::kFailed;
-  std::string message;                ///< lower case, no final period, values quoted
-  std::string advice;                 ///< what the user can do; may be empty
-  int code = 0;                       ///< diagnostic id of E11 (2000..2017); 0 when there is none
-  std::string urn;                    ///< the resource concerned; empty when there is none
-  std::optional<SourceRange> where;   ///< the place in a file concerned
-  bool reported = false;              ///< a *bail* (E12): already shown, only ends the operation
+  std::string message;               ///< lower case, no final period, values quoted
+  std::string advice;                ///< what the user can do; may be empty
+  int code = 0;                      ///< diagnostic id of E11 (2000..2017); 0 when there is none
+  std::string urn;                   ///< the resource concerned; empty when there is none
+  std::optional<SourceRange> where;  ///< the place in a file concerned
+  bool reported = false;             ///< a *bail* (E12): already shown, only ends the operation
 
   /// The error with `context` put in front of its message ("context: message").
   Error WithContext(std::string_view context) &&;

@@ -1,6 +1,7 @@
 #pragma once
 // The engine thread as the engine sees it: a queue of ready coroutines, a clock and timers.
-// host/loop runs it on Asio; tests run it on a SeededLoop with a virtual clock that picks the next ready task by seed.
+// host/loop runs it on Asio; tests run it on a SeededLoop with a virtual clock that picks the next
+// ready task by seed.
 
 #include <chrono>
 #include <coroutine>

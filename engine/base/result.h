@@ -1,5 +1,6 @@
 #pragma once
-// Result<T>: a value or an Error. The interface is named like std::expected, which g++ 12 offers only in C++23.
+// Result<T>: a value or an Error. The interface is named like std::expected, which g++ 12 offers
+// only in C++23.
 
 #include <type_traits>
 #include <utility>
@@ -15,7 +16,9 @@ struct Unexpected {
   Error error;
 };
 
-inline Unexpected Fail(Error error) { return Unexpected{std::move(error)}; }
+inline Unexpected Fail(Error error) {
+  return Unexpected{std::move(error)};
+}
 inline Unexpected Fail(ErrorKind kind, std::string message, std::string advice = {}) {
   return Unexpected{MakeError(kind, std::move(message), std::move(advice))};
 }
@@ -25,14 +28,15 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Unexpected failure)                                             // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Unexpected failure)                                 // NOLINT(google-explicit-constructor)
       : state_(std::in_place_index<1>, std::move(failure.error)) {}
   template <typename U>
-    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Result> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Unexpected>)
-  Result(U&& value)  // NOLINT(google-explicit-constructor)
+  requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Result> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Unexpected>)
+      Result(U&& value)  // NOLINT(google-explicit-constructor)
       : state_(std::in_place_index<0>, std::forward<U>(value)) {}
 
   bool has_value() const { return state_.index() == 0; }
@@ -98,37 +102,37 @@ class [[nodiscard]] Result<void> {
 // The four macros expand to statements: `co_return` inside a statement expression crashes g++ 12.
 
 /// Returns the error of `expression`, else defines `declaration` with its value.
-#define DAVIT_TRY(declaration, expression)                             \
-  auto DAVIT_JOIN(davit_result_, __LINE__) = (expression);             \
-  if (!DAVIT_JOIN(davit_result_, __LINE__)) {                          \
+#define DAVIT_TRY(declaration, expression)                                        \
+  auto DAVIT_JOIN(davit_result_, __LINE__) = (expression);                        \
+  if (!DAVIT_JOIN(davit_result_, __LINE__)) {                                     \
     return ::davit::Fail(std::move(DAVIT_JOIN(davit_result_, __LINE__)).error()); \
-  }                                                                    \
+  }                                                                               \
   declaration = std::move(DAVIT_JOIN(davit_result_, __LINE__)).value()
 
 /// Returns the error of `expression` (a Result<void> or one whose value is not wanted).
-#define DAVIT_TRY_VOID(expression)                                                     \
-  do {                                                                                 \
-    auto davit_result = (expression);                                                  \
-    if (!davit_result) {                                                               \
-      return ::davit::Fail(std::move(davit_result).error());                           \
-    }                                                                                  \
+#define DAVIT_TRY_VOID(expression)                           \
+  do {                                                       \
+    auto davit_result = (expression);                        \
+    if (!davit_result) {                                     \
+      return ::davit::Fail(std::move(davit_result).error()); \
+    }                                                        \
   } while (false)
 
 /// DAVIT_TRY for coroutines.
-#define DAVIT_CO_TRY(declaration, expression)                             \
-  auto DAVIT_JOIN(davit_result_, __LINE__) = (expression);                \
-  if (!DAVIT_JOIN(davit_result_, __LINE__)) {                             \
+#define DAVIT_CO_TRY(declaration, expression)                                        \
+  auto DAVIT_JOIN(davit_result_, __LINE__) = (expression);                           \
+  if (!DAVIT_JOIN(davit_result_, __LINE__)) {                                        \
     co_return ::davit::Fail(std::move(DAVIT_JOIN(davit_result_, __LINE__)).error()); \
-  }                                                                       \
+  }                                                                                  \
   declaration = std::move(DAVIT_JOIN(davit_result_, __LINE__)).value()
 
 /// DAVIT_TRY_VOID for coroutines.
-#define DAVIT_CO_TRY_VOID(expression)                                                  \
-  do {                                                                                 \
-    auto davit_result = (expression);                                                  \
-    if (!davit_result) {                                                               \
-      co_return ::davit::Fail(std::move(davit_result).error());                        \
-    }                                                                                  \
+#define DAVIT_CO_TRY_VOID(expression)                           \
+  do {                                                          \
+    auto davit_result = (expression);                           \
+    if (!davit_result) {                                        \
+      co_return ::davit::Fail(std::move(davit_result).error()); \
+    }                                                           \
   } while (false)
 
 }  // namespace davit

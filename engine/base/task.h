@@ -2,13 +2,17 @@
 // Task<T>: a lazy coroutine on the engine thread, and the few ways to start and to wait.
 //
 // Rules (g++ 12.2 miscompiles what breaks the first one):
-//  - no aggregate temporary, designated initializer or owning lambda inside a statement with co_await: name it, then move;
-//  - parameters by value, or references that the caller provably outlives; no capturing lambda is itself a coroutine;
+//  - no aggregate temporary, designated initializer or owning lambda inside a statement with
+//  co_await: name it, then move;
+//  - parameters by value, or references that the caller provably outlives; no capturing lambda is
+//  itself a coroutine;
 //  - spawn only into a Scope, which is awaited; a suspended frame is never destroyed.
-// There is no symmetric transfer: a completed task puts its awaiter into the loop's ready queue. A loop of ready awaits
-// therefore needs no stack, and the order of wake-ups is fair and the same in every run.
+// There is no symmetric transfer: a completed task puts its awaiter into the loop's ready queue. A
+// loop of ready awaits therefore needs no stack, and the order of wake-ups is fair and the same in
+// every run.
 
 #include <coroutine>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -66,7 +70,8 @@ struct Promise<void> : PromiseBase {
 
 }  // namespace task_detail
 
-/// A coroutine that has not begun. `co_await std::move(task)` (or of a temporary) runs it on the awaiter's loop.
+/// A coroutine that has not begun. `co_await std::move(task)` (or of a temporary) runs it on the
+/// awaiter's loop.
 template <typename T = void>
 class [[nodiscard]] Task {
  public:
@@ -122,7 +127,9 @@ inline Task<void> Promise<void>::get_return_object() {
 struct Root {
   struct promise_type {
     Loop* loop = nullptr;
-    Root get_return_object() { return Root{std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    Root get_return_object() {
+      return Root{std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_never final_suspend() noexcept { return {}; }
     void return_void() {}
@@ -153,8 +160,8 @@ Root RunRoot(Task<T> task, Done done) {
 }
 }  // namespace task_detail
 
-/// Starts `task` on `loop` and calls `done(exception_ptr, optional<T>)` (or `done(exception_ptr)`) on the engine thread.
-/// For the edges (main, RPC entries, tests); inside the engine use Scope.
+/// Starts `task` on `loop` and calls `done(exception_ptr, optional<T>)` (or `done(exception_ptr)`)
+/// on the engine thread. For the edges (main, RPC entries, tests); inside the engine use Scope.
 template <typename T, typename Done>
 void Start(Loop& loop, Task<T> task, Done done) {
   task_detail::Root root = task_detail::RunRoot(std::move(task), std::move(done));
@@ -174,7 +181,8 @@ struct CurrentLoop {
   Loop& await_resume() { return *loop; }
 };
 
-/// A one-shot signal that many may wait for; waiters are woken in the order in which they came. Engine thread only.
+/// A one-shot signal that many may wait for; waiters are woken in the order in which they came.
+/// Engine thread only.
 class Gate {
  public:
   bool is_open() const { return open_; }
@@ -206,8 +214,8 @@ class Gate {
   std::vector<Waiter> waiters_;
 };
 
-/// A value that arrives once; `co_await completion.Wait()` gives a reference to it. Engine thread only: other threads
-/// set it through Loop::Post.
+/// A value that arrives once; `co_await completion.Wait()` gives a reference to it. Engine thread
+/// only: other threads set it through Loop::Post.
 template <typename T>
 class Completion {
  public:
@@ -234,7 +242,8 @@ class Completion {
   Gate gate_;
 };
 
-/// Tasks that run side by side and are all awaited. An exception of one is kept and rethrown by Join.
+/// Tasks that run side by side and are all awaited. An exception of one is kept and rethrown by
+/// Join.
 class Scope {
  public:
   explicit Scope(Loop& loop) : loop_(loop) {}
@@ -280,7 +289,8 @@ class Scope {
   std::exception_ptr failure_;
 };
 
-/// Permits for at most `limit` holders; waiters get theirs in the order in which they came. Engine thread only.
+/// Permits for at most `limit` holders; waiters get theirs in the order in which they came. Engine
+/// thread only.
 class Semaphore {
  public:
   explicit Semaphore(long limit) : free_(limit) {}
@@ -299,13 +309,13 @@ class Semaphore {
       return;
     }
     Gate* next = queue_.front();
-    queue_.erase(queue_.begin());
+    queue_.pop_front();
     next->Open();
   }
 
  private:
   long free_;
-  std::vector<Gate*> queue_;
+  std::deque<Gate*> queue_;
 };
 
 }  // namespace davit

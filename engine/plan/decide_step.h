@@ -14,23 +14,24 @@ namespace davit {
 /// What is known about one registration when its steps are decided.
 struct StepQuestion {
   const ResourceState* old_state = nullptr;  ///< null: no old record
-  bool was_deleted_first = false;  ///< deleted earlier in this run by somebody's delete-before-replace (D1)
+  bool was_deleted_first =
+      false;  ///< deleted earlier in this run by somebody's delete-before-replace (D1)
   bool is_targeted = true;
-  DiffDecision diff;               ///< meaningful when there is an old record that is diffed
+  DiffDecision diff;  ///< meaningful when there is an old record that is diffed
   std::optional<bool> delete_before_replace;  ///< the option; unset: the provider decides (E88)
 };
 
 /// Which row of the table holds; the names are those of E59.
 enum class StepRow {
-  kRecreate,           ///< D1
-  kReplaceExternal,    ///< D2
-  kUntargetedSame,     ///< D3
-  kReplaceDeleteFirst, ///< D4
-  kReplaceCreateFirst, ///< D5
-  kUpdate,             ///< D6, D7
-  kSame,               ///< D8
-  kSkippedCreate,      ///< D9
-  kCreate,             ///< D10
+  kRecreate,            ///< D1
+  kReplaceExternal,     ///< D2
+  kUntargetedSame,      ///< D3
+  kReplaceDeleteFirst,  ///< D4
+  kReplaceCreateFirst,  ///< D5
+  kUpdate,              ///< D6, D7
+  kSame,                ///< D8
+  kSkippedCreate,       ///< D9
+  kCreate,              ///< D10
 };
 
 StepRow DecideStep(const StepQuestion& question);
@@ -38,7 +39,8 @@ StepRow DecideStep(const StepQuestion& question);
 /// The operations of a row, in order, without the deletes of dependents and of the end phase.
 std::vector<StepOp> OpsOf(StepRow row, bool old_is_pending_replacement);
 
-/// What Check is asked with (E68): the old side is empty unless the record is compared with its old self.
+/// What Check is asked with (E68): the old side is empty unless the record is compared with its old
+/// self.
 struct CheckInputs {
   PropertyMap olds;
   PropertyMap old_outputs;

@@ -37,7 +37,8 @@ std::vector<PropertyPath> ParsePaths(const std::vector<std::string>& texts) {
 }
 
 bool AnyContains(const std::vector<PropertyPath>& paths, const PropertyPath& path) {
-  return std::ranges::any_of(paths, [&](const PropertyPath& outer) { return outer.Contains(path); });
+  return std::ranges::any_of(paths,
+                             [&](const PropertyPath& outer) { return outer.Contains(path); });
 }
 
 }  // namespace
@@ -45,9 +46,9 @@ bool AnyContains(const std::vector<PropertyPath>& paths, const PropertyPath& pat
 DiffDecision DiffInputs(const PropertyMap& old_inputs,
                         const PropertyMap& new_inputs,
                         const std::vector<std::string>& ignore_changes) {
-  const PropertyMap adjusted = ignore_changes.empty()
-                                   ? new_inputs
-                                   : ApplyIgnoreChanges(old_inputs, new_inputs, ignore_changes, nullptr);
+  const PropertyMap adjusted =
+      ignore_changes.empty() ? new_inputs
+                             : ApplyIgnoreChanges(old_inputs, new_inputs, ignore_changes, nullptr);
   DiffDecision decision;
   decision.diffs = ChangedKeys(old_inputs, adjusted);
   decision.has_changes = !decision.diffs.empty();

@@ -61,7 +61,8 @@ std::string SanitisedUrl(std::string_view url) {
     if (c == '/') {
       flush();
     } else {
-      const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+      const bool plain =
+          std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
       piece += plain ? c : '_';
     }
   }
@@ -69,7 +70,9 @@ std::string SanitisedUrl(std::string_view url) {
   return result;
 }
 
-bool IsDynamic(std::string_view package) { return package == "pulumi-nodejs" || package == "pulumi-python"; }
+bool IsDynamic(std::string_view package) {
+  return package == "pulumi-nodejs" || package == "pulumi-python";
+}
 
 }  // namespace
 
@@ -103,7 +106,8 @@ PropertyMap WithPackage(PropertyMap config,
   if (!env_var_mappings.empty()) {
     internal["envVarMappings"] = AsMap(env_var_mappings);
   }
-  if (!internal.empty() || config.contains("version")) {  // a version alone still makes an empty one (E165)
+  if (!internal.empty() ||
+      config.contains("version")) {  // a version alone still makes an empty one (E165)
     config[std::string(kInternal)] = std::move(internal);
   }
   return config;
@@ -118,7 +122,8 @@ Result<PluginSpec> PluginOf(std::string_view package, const PropertyMap& inputs)
   spec.download_url = TextAt(internal, "pluginDownloadURL");
   spec.checksums = TextsAt(internal, "pluginChecksums");
   if (spec.checksums.empty()) {
-    spec.checksums = TextsAt(inputs, "pluginChecksums");  // P46: old versions of the reference look here
+    spec.checksums =
+        TextsAt(inputs, "pluginChecksums");  // P46: old versions of the reference look here
   }
   spec.env_var_mappings = TextsAt(internal, "envVarMappings");
   const std::string parameters = TextAt(internal, "parameterization");
@@ -150,7 +155,8 @@ PluginSpec PluginOf(const PackageDescriptor& package) {
 
 std::string DefaultProviderName(const PackageDescriptor& package) {
   std::string name = "default";
-  std::string_view version = package.parameterization ? package.parameterization->version : package.version;
+  std::string_view version =
+      package.parameterization ? package.parameterization->version : package.version;
   if (!version.empty()) {
     if (version.front() == 'v') {
       version.remove_prefix(1);
@@ -172,7 +178,8 @@ std::string DefaultProviderName(const PackageDescriptor& package) {
   return name;
 }
 
-PropertyMap DefaultProviderConfig(std::string_view package, const std::map<std::string, ConfigValue>& config) {
+PropertyMap DefaultProviderConfig(std::string_view package,
+                                  const std::map<std::string, ConfigValue>& config) {
   PropertyMap inputs;
   const std::string prefix = std::string(package) + ":";
   for (const auto& [key, value] : config) {
@@ -187,22 +194,26 @@ PropertyMap DefaultProviderConfig(std::string_view package, const std::map<std::
   return inputs;
 }
 
-Result<bool> IsDefaultProviderDenied(std::string_view package, const std::map<std::string, ConfigValue>& config) {
+Result<bool> IsDefaultProviderDenied(std::string_view package,
+                                     const std::map<std::string, ConfigValue>& config) {
   const auto at = config.find("pulumi:disable-default-providers");
   if (at == config.end() || at->second.text.empty() || package == "pulumi") {
     return false;
   }
   const std::string& text = at->second.text;
   const auto malformed = [&]() -> Result<bool> {
-    return Fail(ErrorKind::kInvalid, "the configuration 'pulumi:disable-default-providers' is not a JSON list of names",
+    return Fail(ErrorKind::kInvalid,
+                "the configuration 'pulumi:disable-default-providers' is not a JSON list of names",
                 "give package names or \"*\", as in [\"aws\", \"random\"]");
   };
   std::size_t position = text.find_first_not_of(" \t\r\n");
-  if (position == std::string::npos || text[position] != '[' || text.find(']') == std::string::npos) {
+  if (position == std::string::npos || text[position] != '[' ||
+      text.find(']') == std::string::npos) {
     return malformed();
   }
   bool denied = false;
-  while ((position = text.find_first_of("\"]", position + 1)) != std::string::npos && text[position] == '"') {
+  while ((position = text.find_first_of("\"]", position + 1)) != std::string::npos &&
+         text[position] == '"') {
     const std::size_t end = text.find('"', position + 1);
     if (end == std::string::npos) {
       return malformed();

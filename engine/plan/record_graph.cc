@@ -56,7 +56,9 @@ RecordGraph::RecordGraph(const std::vector<StatePtr>& records) : records_(record
   }
 }
 
-void RecordGraph::AddChildren(std::size_t component, std::size_t before, std::set<std::size_t>& found) const {
+void RecordGraph::AddChildren(std::size_t component,
+                              std::size_t before,
+                              std::set<std::size_t>& found) const {
   std::vector<std::size_t> open{component};
   while (!open.empty()) {
     const std::size_t current = open.back();
@@ -152,7 +154,8 @@ std::set<std::size_t> RecordGraph::Reachable(const std::vector<std::size_t>& roo
   return found;
 }
 
-std::vector<std::vector<std::size_t>> RecordGraph::DeleteBatches(const std::vector<std::size_t>& condemned) const {
+std::vector<std::vector<std::size_t>> RecordGraph::DeleteBatches(
+    const std::vector<std::size_t>& condemned) const {
   std::vector<std::size_t> ordered = condemned;
   std::ranges::sort(ordered);
   std::map<std::size_t, std::size_t> layer;

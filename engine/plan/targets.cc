@@ -49,7 +49,9 @@ bool Matches(std::string_view pattern, std::string_view text) {
   return reached[pieces.size()];
 }
 
-bool IsGlob(const std::string& entry) { return entry.find('*') != std::string::npos; }
+bool IsGlob(const std::string& entry) {
+  return entry.find('*') != std::string::npos;
+}
 
 }  // namespace
 
@@ -61,8 +63,9 @@ bool TargetList::Contains(const Urn& urn) const {
 
 std::vector<std::string> TargetList::Literals() const {
   std::vector<std::string> literals;
-  std::ranges::copy_if(entries_, std::back_inserter(literals),
-                       [](const std::string& entry) { return !IsGlob(entry); });
+  std::ranges::copy_if(entries_, std::back_inserter(literals), [](const std::string& entry) {
+    return !IsGlob(entry);
+  });
   return literals;
 }
 

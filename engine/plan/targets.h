@@ -11,7 +11,8 @@ namespace davit {
 class TargetList {
  public:
   TargetList() = default;
-  /// `*` is any text without `:`, `**` any text; everything else is literal. An empty list means everything.
+  /// `*` is any text without `:`, `**` any text; everything else is literal. An empty list means
+  /// everything.
   explicit TargetList(std::vector<std::string> entries) : entries_(std::move(entries)) {}
 
   bool is_constrained() const { return !entries_.empty(); }

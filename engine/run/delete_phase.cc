@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "engine/run/dependent_deletes.h"
+#include "engine/run/step_runner.h"
+
 namespace davit {
 namespace {
 
@@ -25,13 +28,16 @@ std::vector<std::size_t> FindCondemned(const RunContext& context) {
   for (std::size_t index = 0; index < context.base.size(); ++index) {
     const ResourceState& state = *context.base[index];
     if (!state.view_of.empty() || context.deleted_records.contains(&state)) {
-      // Deleted first by a replacement whose own registration never came: only the record is left (E90).
-      const bool is_stranded = context.deleted_records.contains(&state) && !context.seen.contains(state.urn);
+      // Deleted first by a replacement whose own registration never came: only the record is left
+      // (E90).
+      const bool is_stranded =
+          context.deleted_records.contains(&state) && !context.seen.contains(state.urn);
       if (!is_stranded) {
         continue;
       }
     }
-    const bool goes = state.pending_delete || context.marked_records.contains(&state) || !context.seen.contains(state.urn);
+    const bool goes = state.pending_delete || context.marked_records.contains(&state) ||
+                      !context.seen.contains(state.urn);
     if (goes) {
       condemned.push_back(index);
     }
@@ -40,7 +46,8 @@ std::vector<std::size_t> FindCondemned(const RunContext& context) {
 }
 
 // E129: the chosen records and everything that depends on them or lies below them.
-Result<std::vector<std::size_t>> Constrain(RunContext& context, const std::vector<std::size_t>& condemned) {
+Result<std::vector<std::size_t>> Constrain(RunContext& context,
+                                           const std::vector<std::size_t>& condemned) {
   std::set<std::size_t> chosen;
   const std::set<std::size_t> all(condemned.begin(), condemned.end());
   for (const std::size_t index : condemned) {
@@ -49,22 +56,30 @@ Result<std::vector<std::size_t>> Constrain(RunContext& context, const std::vecto
     }
   }
   std::vector<std::size_t> open(chosen.begin(), chosen.end());
+  std::map<std::size_t, std::vector<std::size_t>> dependents;
+  for (const std::size_t index : all) {
+    for (const std::size_t dependency : context.Graph().DependenciesOf(index)) {
+      dependents[dependency].push_back(index);
+    }
+  }
   while (!open.empty()) {
     const std::size_t current = open.back();
     open.pop_back();
-    for (const std::size_t other : all) {
-      const ResourceState& state = *context.base[other];
-      const std::vector<std::size_t> needs = context.Graph().DependenciesOf(other);
-      if (std::ranges::find(needs, current) == needs.end() || !chosen.insert(other).second) {
+    for (const std::size_t other : dependents[current]) {
+      if (!chosen.insert(other).second) {
         continue;
       }
-      if (!context.targets.Contains(state.urn)) {  // 2014
-        Error error = MakeError(ErrorKind::kRefused,
-                                fmt::format("'{}' would have to be deleted because it depends on '{}', but it is not targeted",
-                                            state.urn.text(), context.base[current]->urn.text()),
-                                "target it too, or leave out what it depends on");
+      const Urn& urn = context.base[other]->urn;
+      if (!context.targets.Contains(urn)) {  // 2014
+        Error error = MakeError(
+            ErrorKind::kRefused,
+            fmt::format(
+                "'{}' would have to be deleted because it depends on '{}', but it is not targeted",
+                urn.text(),
+                context.base[current]->urn.text()),
+            "target it too, or leave out what it depends on");
         error.code = 2014;
-        error.urn = state.urn.text();
+        error.urn = urn.text();
         return Fail(std::move(error));
       }
       open.push_back(other);
@@ -73,7 +88,10 @@ Result<std::vector<std::size_t>> Constrain(RunContext& context, const std::vecto
   return std::vector<std::size_t>(chosen.begin(), chosen.end());
 }
 
-Task<void> DeleteOne(RunContext& context, std::shared_ptr<Chain> chain, std::size_t index, std::vector<std::size_t>* failed) {
+Task<void> DeleteOne(RunContext& context,
+                     std::shared_ptr<Chain> chain,
+                     std::size_t index,
+                     std::vector<std::size_t>* failed) {
   const bool good = co_await RunChain(context, *chain);
   context.workers.Release();
   if (!good) {
@@ -101,7 +119,8 @@ Task<void> RunDeletePhase(RunContext& context) {
     step.urn = state->urn;
     step.old_state = state;
     step.is_replacement = state->pending_delete || context.marked_records.contains(state.get());
-    const bool is_gone = state->pending_replacement || context.deleted_records.contains(state.get());
+    const bool is_gone =
+        state->pending_replacement || context.deleted_records.contains(state.get());
     step.op = is_gone ? StepOp::kRemovePendingReplace : DeleteOp(*state, step.is_replacement);
     if (!is_gone) {
       Result<InstancePtr> provider = co_await ProviderForOld(context, state);  // E28

@@ -52,9 +52,11 @@ void CheckTargets(RunContext& context) {
     if (context.old_by_urn.contains(urn) || context.seen.contains(urn)) {
       continue;
     }
-    Error error = MakeError(ErrorKind::kInvalid, fmt::format("the target '{}' could not be found", literal),
-                            literal.find('$') == std::string::npos ? "check the URN; a shell may have removed a '$' from it"
-                                                                   : "check the URN");
+    Error error = MakeError(ErrorKind::kInvalid,
+                            fmt::format("the target '{}' could not be found", literal),
+                            literal.find('$') == std::string::npos
+                                ? "check the URN; a shell may have removed a '$' from it"
+                                : "check the URN");
     error.code = literal.find('$') == std::string::npos ? 2011 : 2010;
     context.reporter.Report(error);
     context.generator_failed = true;
@@ -67,11 +69,14 @@ void WarnPending(RunContext& context) {  // E152
   }
   std::string list;
   for (const PendingOperation& operation : context.request.base.pending_operations) {
-    list += fmt::format("\n  * {}, interrupted while {}", operation.resource->urn.text(),
+    list += fmt::format("\n  * {}, interrupted while {}",
+                        operation.resource->urn.text(),
                         OperationTypeName(operation.type));
   }
-  context.reporter.Warn(Urn(), "an earlier run was interrupted; these operations may or may not have happened:" + list +
-                                   "\nrun `davit refresh` to see what exists");
+  context.reporter.Warn(
+      Urn(),
+      "an earlier run was interrupted; these operations may or may not have happened:" + list +
+          "\nrun `davit refresh` to see what exists");
 }
 
 Task<void> RunSteps(RunContext& context, Generator& generator) {
@@ -130,14 +135,16 @@ Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
   co_await cancelling.Join();
   context.providers.ReleaseAll();
   if (context.step_failed || context.recorded_error) {  // E215
-    context.reporter.Report(MakeError(ErrorKind::kFailed, context.preview ? "preview failed" : "update failed"));
+    context.reporter.Report(
+        MakeError(ErrorKind::kFailed, context.preview ? "preview failed" : "update failed"));
   } else if (context.cancelled) {
-    context.reporter.Report(MakeError(ErrorKind::kCancelled, context.preview ? "preview canceled" : "update canceled"));
+    context.reporter.Report(
+        MakeError(ErrorKind::kCancelled, context.preview ? "preview canceled" : "update canceled"));
   }
   DeploymentResult result;
-  result.kind = context.failed()      ? DeploymentResultKind::kFailed
-                : context.cancelled   ? DeploymentResultKind::kCancelled
-                                      : DeploymentResultKind::kSucceeded;
+  result.kind = context.failed()    ? DeploymentResultKind::kFailed
+                : context.cancelled ? DeploymentResultKind::kCancelled
+                                    : DeploymentResultKind::kSucceeded;
   result.maybe_corrupt = context.maybe_corrupt && !context.preview;
   result.changes = context.reporter.changes();
   const auto stack = context.news.find(context.root_stack);

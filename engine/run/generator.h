@@ -1,5 +1,6 @@
 #pragma once
-// The serial generator (E15, E59): takes registrations one at a time and turns each into a chain of steps. Engine thread.
+// The serial generator (E15, E59): takes registrations one at a time and turns each into a chain of
+// steps. Engine thread.
 
 #include <deque>
 
@@ -34,14 +35,6 @@ class Generator {
   Task<void> Serve(std::shared_ptr<Registration> registration);
   Task<Result<Chain>> Plan(Registration& registration);
   Task<Result<Chain>> PlanRead(Registration& registration, std::shared_ptr<ResourceState> state);
-  Task<Result<PropertyMap>> Check(Registration& registration, StatePtr old_state, PropertyMap news, InstancePtr provider,
-                                  bool with_olds, std::string seed);
-  Task<Result<DiffDecision>> Diff(const ResourceState& state, StatePtr old_state, InstancePtr provider);
-  Task<Result<std::optional<DiffDecision>>> ProviderChange(const ResourceState& state, StatePtr old_state);
-  Task<Result<void>> AddDependentDeletes(Chain& chain, StatePtr old_state);
-  Task<Result<bool>> RequiresReplacement(StatePtr candidate, const std::set<Urn>& replaced,
-                                         std::vector<std::string>* keys);
-  Task<Result<Step>> DeleteFirstStep(StatePtr old_state);
   Task<void> RunPlanned(std::shared_ptr<Registration> registration, std::shared_ptr<Chain> chain);
   void Refuse(Error error, const Urn& urn);
 
@@ -51,9 +44,5 @@ class Generator {
   Gate* waiting_ = nullptr;
   bool program_ended_ = false;
 };
-
-/// The provider that a delete or a refresh of an old record needs, loaded from the state (E28, E168); null for components and
-/// provider resources.
-Task<Result<InstancePtr>> ProviderForOld(RunContext& context, StatePtr state);
 
 }  // namespace davit

@@ -33,13 +33,15 @@ void ProviderPool::Preload(PluginSpec spec) {
   scope_.Spawn(Load(loading, stop_.token()));
 }
 
-InstancePtr ProviderPool::TakeIdle(const PluginSpec& spec, const Urn& urn, const PropertyMap* wanted) {
+InstancePtr ProviderPool::TakeIdle(const PluginSpec& spec,
+                                   const Urn& urn,
+                                   const PropertyMap* wanted) {
   std::erase_if(idle_, [](const InstancePtr& instance) { return !instance->provider->is_alive(); });
   auto found = idle_.end();
   if (wanted != nullptr) {
     found = std::ranges::find_if(idle_, [&](const InstancePtr& instance) {
-      return SameSpec(instance->spec, spec) && instance->configured_with && instance->configured_urn == urn &&
-             *instance->configured_with == *wanted;
+      return SameSpec(instance->spec, spec) && instance->configured_with &&
+             instance->configured_urn == urn && *instance->configured_with == *wanted;
     });
   }
   if (found == idle_.end()) {
@@ -56,13 +58,16 @@ InstancePtr ProviderPool::TakeIdle(const PluginSpec& spec, const Urn& urn, const
   return instance;
 }
 
-Task<Result<InstancePtr>> ProviderPool::Take(PluginSpec spec, Urn urn, const PropertyMap* wanted, CancelToken cancel) {
+Task<Result<InstancePtr>> ProviderPool::Take(PluginSpec spec,
+                                             Urn urn,
+                                             const PropertyMap* wanted,
+                                             CancelToken cancel) {
   InstancePtr idle = TakeIdle(spec, urn, wanted);
   if (idle) {
     co_return idle;
   }
-  const auto at =
-      std::ranges::find_if(loading_, [&](const auto& entry) { return SameSpec(entry->spec, spec); });
+  const auto at = std::ranges::find_if(
+      loading_, [&](const auto& entry) { return SameSpec(entry->spec, spec); });
   std::shared_ptr<Loading> loading;
   if (at != loading_.end()) {
     loading = *at;
@@ -82,7 +87,9 @@ Task<Result<InstancePtr>> ProviderPool::Take(PluginSpec spec, Urn urn, const Pro
   co_return instance;
 }
 
-void ProviderPool::Return(InstancePtr instance) { idle_.push_back(std::move(instance)); }
+void ProviderPool::Return(InstancePtr instance) {
+  idle_.push_back(std::move(instance));
+}
 
 Task<Result<std::string>> ProviderPool::GetSchema(PluginSpec spec, CancelToken cancel) {
   Result<InstancePtr> instance = co_await Take(spec, Urn(), nullptr, cancel);
@@ -104,7 +111,9 @@ Task<void> ProviderPool::CancelAll() {
   }
 }
 
-Task<void> ProviderPool::CloseOne(std::shared_ptr<Provider> provider) { co_await provider->Close(); }
+Task<void> ProviderPool::CloseOne(std::shared_ptr<Provider> provider) {
+  co_await provider->Close();
+}
 
 Task<void> ProviderPool::CloseAll() {
   stop_.Cancel();
@@ -139,8 +148,12 @@ std::shared_ptr<ProviderPool> MakeProviderPool(Loop& loop, PluginHost& host) {
   return std::make_shared<ProviderPool>(loop, host);
 }
 
-void PreloadProvider(ProviderPool& pool, PluginSpec spec) { pool.Preload(std::move(spec)); }
+void PreloadProvider(ProviderPool& pool, PluginSpec spec) {
+  pool.Preload(std::move(spec));
+}
 
-Task<void> CloseProviders(std::shared_ptr<ProviderPool> pool) { co_await pool->CloseAll(); }
+Task<void> CloseProviders(std::shared_ptr<ProviderPool> pool) {
+  co_await pool->CloseAll();
+}
 
 }  // namespace davit

@@ -1,6 +1,6 @@
 #pragma once
-// Provider processes that outlive one run (P42): a preview and its update share process and Configure, and a schema comes
-// from the process that will serve the resources. Engine thread.
+// Provider processes that outlive one run (P42): a preview and its update share process and
+// Configure, and a schema comes from the process that will serve the resources. Engine thread.
 
 #include <memory>
 #include <optional>
@@ -18,7 +18,8 @@ struct ProviderInstance {
   Urn configured_urn;
   /// Inputs that Configure was sent with; absent: not configured.
   std::optional<PropertyMap> configured_with;
-  /// Configure was not sent because an input is unknown (P50); every call then answers for itself (E113).
+  /// Configure was not sent because an input is unknown (P50); every call then answers for itself
+  /// (E113).
   bool is_config_unknown = false;
 };
 using InstancePtr = std::shared_ptr<ProviderInstance>;
@@ -29,9 +30,12 @@ class ProviderPool {
 
   /// Begins to load a process that a later Take will find; failures show up at Take.
   void Preload(PluginSpec spec);
-  /// A process for `spec`: one already configured with `wanted` for this URN, else an unconfigured one, else a new one.
-  /// `wanted` null: unconfigured only.
-  Task<Result<InstancePtr>> Take(PluginSpec spec, Urn urn, const PropertyMap* wanted, CancelToken cancel);
+  /// A process for `spec`: one already configured with `wanted` for this URN, else an unconfigured
+  /// one, else a new one. `wanted` null: unconfigured only.
+  Task<Result<InstancePtr>> Take(PluginSpec spec,
+                                 Urn urn,
+                                 const PropertyMap* wanted,
+                                 CancelToken cancel);
   /// Gives a process back for a later run.
   void Return(InstancePtr instance);
   /// The schema of a package, asked for once per process (P108).

@@ -9,7 +9,9 @@ namespace {
 
 constexpr const char* kInternal = "__internal";
 
-std::string ReferenceText(const Urn& urn, const std::string& id) { return ProviderRef{urn, id}.Text(); }
+std::string ReferenceText(const Urn& urn, const std::string& id) {
+  return ProviderRef{urn, id}.Text();
+}
 
 // Any input but `version` unknown: Configure is not sent (P50).
 bool IsConfigUnknown(const PropertyMap& inputs) {
@@ -47,7 +49,8 @@ Task<Result<CheckResponse>> ProviderRegistry::Check(Urn urn,
   request.olds = WithoutInternal(olds);
   request.news = wanted;
   request.allow_unknowns = true;  // E114
-  Result<CheckResponse> response = co_await instance->provider->CheckConfig(std::move(request), cancel_);
+  Result<CheckResponse> response =
+      co_await instance->provider->CheckConfig(std::move(request), cancel_);
   if (!response) {
     if (response.error().kind != ErrorKind::kUnimplemented) {
       co_return Fail(std::move(response).error());
@@ -68,7 +71,8 @@ Task<Result<CheckResponse>> ProviderRegistry::Check(Urn urn,
     } else if (!(returned->second == version->second)) {
       co_return Fail(ErrorKind::kInvalid,
                      fmt::format("the provider changed its input 'version' from {} to {}",
-                                 DebugText(version->second), DebugText(returned->second)),
+                                 DebugText(version->second),
+                                 DebugText(returned->second)),
                      "CheckConfig must return 'version' as it was given");
     }
   }
@@ -91,7 +95,8 @@ Task<Result<DiffDecision>> ProviderRegistry::Diff(Urn urn,
   request.old_outputs = old_outputs;
   request.new_inputs = WithoutInternal(new_inputs);
   request.allow_unknowns = true;  // E114
-  Result<DiffResponse> response = co_await at->second->provider->DiffConfig(std::move(request), cancel_);
+  Result<DiffResponse> response =
+      co_await at->second->provider->DiffConfig(std::move(request), cancel_);
   if (!response) {
     if (response.error().kind != ErrorKind::kUnimplemented) {
       co_return Fail(std::move(response).error());
@@ -102,7 +107,10 @@ Task<Result<DiffDecision>> ProviderRegistry::Diff(Urn urn,
   co_return InterpretDiff(*response, old_outputs, WithoutInternal(new_inputs), {});
 }
 
-Task<Result<void>> ProviderRegistry::ConfigureInstance(InstancePtr instance, Urn urn, std::string id, PropertyMap inputs) {
+Task<Result<void>> ProviderRegistry::ConfigureInstance(InstancePtr instance,
+                                                       Urn urn,
+                                                       std::string id,
+                                                       PropertyMap inputs) {
   PropertyMap config = WithoutInternal(inputs);
   if (IsConfigUnknown(config)) {
     instance->is_config_unknown = true;
@@ -131,7 +139,8 @@ Task<Result<void>> ProviderRegistry::Configure(Urn urn, std::string id, Property
   checked_.erase(at);
   const PropertyMap config = WithoutInternal(inputs);
   if (instance->configured_with && !(*instance->configured_with == config)) {
-    // The preview configured this process otherwise (what it knew has changed since): a process is configured once.
+    // The preview configured this process otherwise (what it knew has changed since): a process is
+    // configured once.
     pool_->Return(instance);
     Result<InstancePtr> fresh = co_await pool_->Take(instance->spec, urn, &config, cancel_);
     if (!fresh) {
@@ -168,7 +177,8 @@ Task<Result<InstancePtr>> ProviderRegistry::Ensure(std::string reference, StateP
     }
   }
   if (!old_state) {
-    Error error = MakeError(ErrorKind::kInvalid, fmt::format("the provider '{}' is not known", reference),
+    Error error = MakeError(ErrorKind::kInvalid,
+                            fmt::format("the provider '{}' is not known", reference),
                             "register the provider before the resources that use it");
     error.code = 2007;
     co_return Fail(std::move(error));
@@ -176,7 +186,8 @@ Task<Result<InstancePtr>> ProviderRegistry::Ensure(std::string reference, StateP
   const auto ensuring = std::make_shared<Ensuring>();
   ensuring_[reference] = ensuring;
   Result<InstancePtr> instance = Fail(ErrorKind::kBug, "not loaded");
-  Result<PluginSpec> spec = PluginOf(old_state->urn.type().substr(kProviderTypePrefix.size()), old_state->inputs);
+  Result<PluginSpec> spec =
+      PluginOf(old_state->urn.type().substr(kProviderTypePrefix.size()), old_state->inputs);
   if (!spec) {
     instance = Fail(std::move(spec).error());
   } else {
@@ -216,7 +227,9 @@ void ProviderRegistry::ReleaseAll() {
   checked_.clear();
 }
 
-Task<Result<CheckResponse>> CheckResource(InstancePtr instance, CheckRequest request, CancelToken cancel) {
+Task<Result<CheckResponse>> CheckResource(InstancePtr instance,
+                                          CheckRequest request,
+                                          CancelToken cancel) {
   if (instance->is_config_unknown) {
     CheckResponse unchanged;
     unchanged.inputs = std::move(request.news);
@@ -225,7 +238,10 @@ Task<Result<CheckResponse>> CheckResource(InstancePtr instance, CheckRequest req
   co_return co_await instance->provider->Check(std::move(request), cancel);
 }
 
-Task<Result<DiffResponse>> DiffResource(InstancePtr instance, DiffRequest request, bool* unavailable, CancelToken cancel) {
+Task<Result<DiffResponse>> DiffResource(InstancePtr instance,
+                                        DiffRequest request,
+                                        bool* unavailable,
+                                        CancelToken cancel) {
   *unavailable = instance->is_config_unknown;
   if (instance->is_config_unknown) {
     DiffResponse changed;
@@ -235,7 +251,9 @@ Task<Result<DiffResponse>> DiffResource(InstancePtr instance, DiffRequest reques
   co_return co_await instance->provider->Diff(std::move(request), cancel);
 }
 
-Task<Result<CreateResponse>> CreateResource(InstancePtr instance, CreateRequest request, CancelToken cancel) {
+Task<Result<CreateResponse>> CreateResource(InstancePtr instance,
+                                            CreateRequest request,
+                                            CancelToken cancel) {
   if (request.preview && instance->is_config_unknown) {
     co_return CreateResponse();
   }
@@ -247,7 +265,9 @@ Task<Result<CreateResponse>> CreateResource(InstancePtr instance, CreateRequest 
   co_return co_await instance->provider->Create(std::move(request), cancel);
 }
 
-Task<Result<UpdateResponse>> UpdateResource(InstancePtr instance, UpdateRequest request, CancelToken cancel) {
+Task<Result<UpdateResponse>> UpdateResource(InstancePtr instance,
+                                            UpdateRequest request,
+                                            CancelToken cancel) {
   if (request.preview && instance->is_config_unknown) {
     co_return UpdateResponse();
   }
@@ -259,7 +279,9 @@ Task<Result<UpdateResponse>> UpdateResource(InstancePtr instance, UpdateRequest 
   co_return co_await instance->provider->Update(std::move(request), cancel);
 }
 
-Task<Result<ReadResponse>> ReadResource(InstancePtr instance, ReadRequest request, CancelToken cancel) {
+Task<Result<ReadResponse>> ReadResource(InstancePtr instance,
+                                        ReadRequest request,
+                                        CancelToken cancel) {
   if (instance->is_config_unknown) {
     ReadResponse nothing;
     nothing.id = std::move(request.id);
@@ -270,7 +292,9 @@ Task<Result<ReadResponse>> ReadResource(InstancePtr instance, ReadRequest reques
   co_return co_await instance->provider->Read(std::move(request), cancel);
 }
 
-Task<Result<InvokeResponse>> InvokeFunction(InstancePtr instance, InvokeRequest request, CancelToken cancel) {
+Task<Result<InvokeResponse>> InvokeFunction(InstancePtr instance,
+                                            InvokeRequest request,
+                                            CancelToken cancel) {
   if (instance->is_config_unknown) {
     co_return InvokeResponse();
   }

@@ -1,6 +1,6 @@
 #include "engine/run/refresh.h"
 
-#include <fmt/format.h>
+#include "engine/run/dependent_deletes.h"
 
 namespace davit {
 namespace {
@@ -42,8 +42,11 @@ Task<Result<StepOp>> CompareRead(Step& step, const ResourceState& read) {
   request.new_inputs = old_state.inputs;
   request.ignore_changes = old_state.ignore_changes;
   bool unavailable = false;
-  DAVIT_CO_TRY(DiffResponse response, co_await DiffResource(step.provider, std::move(request), &unavailable, CancelToken()));
-  const DiffDecision decision = InterpretDiff(response, read.inputs, old_state.inputs, old_state.ignore_changes);
+  DAVIT_CO_TRY(
+      DiffResponse response,
+      co_await DiffResource(step.provider, std::move(request), &unavailable, CancelToken()));
+  const DiffDecision decision =
+      InterpretDiff(response, read.inputs, old_state.inputs, old_state.ignore_changes);
   step.diffs = decision.diffs;
   if (decision.detailed) {
     step.detailed.emplace();
@@ -69,7 +72,8 @@ Task<Result<StepOp>> ReadOne(RunContext& context, Step& step, Outcome& outcome) 
   request.state = old_state.outputs;
   request.timeout_seconds = old_state.custom_timeouts.read;
   request.status_token = context.request.ids->NewUuid();
-  DAVIT_CO_TRY(ReadResponse response, co_await ReadResource(step.provider, std::move(request), CancelToken()));
+  DAVIT_CO_TRY(ReadResponse response,
+               co_await ReadResource(step.provider, std::move(request), CancelToken()));
   if (response.id.empty() || !response.outputs) {
     outcome.state = nullptr;
     step.new_state = nullptr;
@@ -100,7 +104,10 @@ Task<Result<StepOp>> ReadOne(RunContext& context, Step& step, Outcome& outcome) 
   co_return co_await CompareRead(step, *read);
 }
 
-Task<void> RefreshOne(RunContext& context, std::size_t index, bool is_standalone, std::vector<Outcome>* outcomes) {
+Task<void> RefreshOne(RunContext& context,
+                      std::size_t index,
+                      bool is_standalone,
+                      std::vector<Outcome>* outcomes) {
   Step step;
   step.op = StepOp::kRefresh;
   step.urn = context.base[index]->urn;

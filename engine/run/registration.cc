@@ -9,10 +9,13 @@
 namespace davit {
 namespace {
 
-bool HasThreeParts(std::string_view type) { return std::ranges::count(type, ':') == 2; }
+bool HasThreeParts(std::string_view type) {
+  return std::ranges::count(type, ':') == 2;
+}
 
 Error Unsupported(const char* option) {
-  return MakeError(ErrorKind::kUnimplemented, fmt::format("the option '{}' is not supported yet", option),
+  return MakeError(ErrorKind::kUnimplemented,
+                   fmt::format("the option '{}' is not supported yet", option),
                    "remove it, or use a later version of davit");
 }
 
@@ -54,13 +57,17 @@ Result<void> RegistrationMonitor::RefuseUnsupported(const Goal& goal) const {
     return Fail(Unsupported("import"));
   }
   if (!goal.env_var_mappings.empty() && !goal.type.starts_with(kProviderTypePrefix)) {
-    return Fail(ErrorKind::kInvalid, fmt::format("'envVarMappings' is given for '{}', which is not a provider", goal.type),
-                "give it to the provider resource");
+    return Fail(
+        ErrorKind::kInvalid,
+        fmt::format("'envVarMappings' is given for '{}', which is not a provider", goal.type),
+        "give it to the provider resource");
   }
   return {};
 }
 
-std::string RegistrationMonitor::InheritedProvider(const Urn& parent, std::string_view package, bool is_component) const {
+std::string RegistrationMonitor::InheritedProvider(const Urn& parent,
+                                                   std::string_view package,
+                                                   bool is_component) const {
   const auto at = inherited_.find(parent);
   if (at == inherited_.end()) {
     return {};
@@ -76,7 +83,8 @@ std::string RegistrationMonitor::InheritedProvider(const Urn& parent, std::strin
     return {};
   }
   const Result<ProviderRef> reference = ProviderRef::Parse(from.provider);
-  return is_component || (reference && reference->package() == package) ? from.provider : std::string();
+  return is_component || (reference && reference->package() == package) ? from.provider
+                                                                        : std::string();
 }
 
 Result<PackageDescriptor> RegistrationMonitor::PackageFor(std::string_view package,
@@ -86,7 +94,8 @@ Result<PackageDescriptor> RegistrationMonitor::PackageFor(std::string_view packa
   if (!ref.empty()) {
     const auto at = packages_.find(ref);
     if (at == packages_.end()) {
-      return Fail(ErrorKind::kInvalid, fmt::format("the package reference '{}' is not known", ref),
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("the package reference '{}' is not known", ref),
                   "register the package first");
     }
     return at->second;
@@ -98,15 +107,18 @@ Result<PackageDescriptor> RegistrationMonitor::PackageFor(std::string_view packa
   return descriptor;
 }
 
-Task<void> RegistrationMonitor::RegisterDefaultProvider(std::shared_ptr<DefaultProvider> entry, PackageDescriptor package) {
-  const std::string provided = package.parameterization ? package.parameterization->name : package.name;
+Task<void> RegistrationMonitor::RegisterDefaultProvider(std::shared_ptr<DefaultProvider> entry,
+                                                        PackageDescriptor package) {
+  const std::string provided =
+      package.parameterization ? package.parameterization->name : package.name;
   auto registration = std::make_shared<Registration>();
   Goal& goal = registration->goal;
   goal.type = std::string(kProviderTypePrefix) + provided;
   goal.name = DefaultProviderName(package);
-  goal.properties = WithPackage(DefaultProviderConfig(provided, context_.request.info.config), package, {});
-  registration->urn =
-      Urn::Make(context_.request.info.stack, context_.request.info.project, Urn(), goal.type, goal.name);
+  goal.properties =
+      WithPackage(DefaultProviderConfig(provided, context_.request.info.config), package, {});
+  registration->urn = Urn::Make(
+      context_.request.info.stack, context_.request.info.project, Urn(), goal.type, goal.name);
   const Urn urn = registration->urn;
   Result<RegisterResponse> made = co_await Submit(std::move(registration));
   if (!made) {
@@ -117,14 +129,16 @@ Task<void> RegistrationMonitor::RegisterDefaultProvider(std::shared_ptr<DefaultP
 }
 
 Task<Result<std::string>> RegistrationMonitor::DefaultProviderFor(PackageDescriptor package) {
-  const std::string provided = package.parameterization ? package.parameterization->name : package.name;
+  const std::string provided =
+      package.parameterization ? package.parameterization->name : package.name;
   DAVIT_CO_TRY(bool denied, IsDefaultProviderDenied(provided, context_.request.info.config));
   if (denied) {
-    Error error = MakeError(ErrorKind::kRefused,
-                            fmt::format("the default provider of package '{}' is disabled by the configuration "
-                                        "'pulumi:disable-default-providers'",
-                                        provided),
-                            "give the resource an explicit provider");
+    Error error = MakeError(
+        ErrorKind::kRefused,
+        fmt::format("the default provider of package '{}' is disabled by the configuration "
+                    "'pulumi:disable-default-providers'",
+                    provided),
+        "give the resource an explicit provider");
     error.code = 2015;
     co_return Fail(std::move(error));
   }
@@ -145,7 +159,8 @@ Task<Result<std::string>> RegistrationMonitor::DefaultProviderFor(PackageDescrip
   co_return *reference;
 }
 
-Task<Result<RegisterResponse>> RegistrationMonitor::Submit(std::shared_ptr<Registration> registration) {
+Task<Result<RegisterResponse>> RegistrationMonitor::Submit(
+    std::shared_ptr<Registration> registration) {
   generator_.Submit(registration);
   Result<RegisterResponse>& reply = co_await registration->reply.Wait();
   co_return reply;
@@ -162,7 +177,8 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
   }
   const bool is_provider = goal.type.starts_with(kProviderTypePrefix);
   if (goal.custom && !HasThreeParts(goal.type)) {  // E44
-    Error error = MakeError(ErrorKind::kInvalid, fmt::format("the type '{}' does not have three parts", goal.type),
+    Error error = MakeError(ErrorKind::kInvalid,
+                            fmt::format("the type '{}' does not have three parts", goal.type),
                             "write it as package:module:Name");
     co_return Fail(Reported(std::move(error), urn));
   }
@@ -185,7 +201,9 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
   // E170: explicit, own map, parent's map or provider, default.
   if (goal.provider.empty() && !is_provider) {
     const auto own = goal.providers.find(package);
-    goal.provider = own != goal.providers.end() ? own->second : InheritedProvider(goal.parent, package, is_component);
+    goal.provider = own != goal.providers.end()
+                        ? own->second
+                        : InheritedProvider(goal.parent, package, is_component);
   }
   Inherited inherited;
   inherited.is_component = is_component;
@@ -199,7 +217,8 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
   inherited.deleted_with = goal.deleted_with;
   inherited_[urn] = std::move(inherited);
 
-  Result<PackageDescriptor> descriptor = PackageFor(package, goal.package_ref, goal.version, goal.download_url);
+  Result<PackageDescriptor> descriptor =
+      PackageFor(package, goal.package_ref, goal.version, goal.download_url);
   if (!descriptor) {
     co_return Fail(Reported(std::move(descriptor).error(), urn));
   }
@@ -261,14 +280,17 @@ Task<Result<RegisterResponse>> RegistrationMonitor::ReadResource(ReadGoal read) 
   registration->urn = Urn::Make(info.stack, info.project, read.parent, read.type, read.name);
   const Urn urn = registration->urn;
   if (!HasThreeParts(read.type) || read.type.starts_with(kProviderTypePrefix)) {  // P98
-    Error error = MakeError(ErrorKind::kInvalid, fmt::format("a resource of type '{}' cannot be read", read.type),
+    Error error = MakeError(ErrorKind::kInvalid,
+                            fmt::format("a resource of type '{}' cannot be read", read.type),
                             "name a resource type as package:module:Name");
     co_return Fail(Reported(std::move(error), urn));
   }
   const std::string package(PackageOf(read.type));
-  std::string provider = read.provider.empty() ? InheritedProvider(read.parent, package, false) : read.provider;
+  std::string provider =
+      read.provider.empty() ? InheritedProvider(read.parent, package, false) : read.provider;
   if (provider.empty()) {
-    Result<PackageDescriptor> descriptor = PackageFor(package, read.package_ref, read.version, read.download_url);
+    Result<PackageDescriptor> descriptor =
+        PackageFor(package, read.package_ref, read.version, read.download_url);
     if (!descriptor) {
       co_return Fail(Reported(std::move(descriptor).error(), urn));
     }
@@ -294,7 +316,8 @@ Task<Result<RegisterResponse>> RegistrationMonitor::ReadResource(ReadGoal read) 
 
 Task<Result<InvokeOutcome>> RegistrationMonitor::Invoke(InvokeGoal goal) {
   const std::string package(PackageOf(goal.token));
-  std::string provider = goal.provider.empty() ? InheritedProvider(goal.parent, package, false) : goal.provider;
+  std::string provider =
+      goal.provider.empty() ? InheritedProvider(goal.parent, package, false) : goal.provider;
   if (provider.empty()) {
     DAVIT_CO_TRY(PackageDescriptor descriptor,
                  PackageFor(package, goal.package_ref, goal.version, goal.download_url));
@@ -313,12 +336,14 @@ Task<Result<InvokeOutcome>> RegistrationMonitor::Invoke(InvokeGoal goal) {
   if (outcome.unknown) {
     co_return outcome;
   }
-  DAVIT_CO_TRY(InstancePtr instance, co_await context_.providers.Ensure(provider, context_.OldProvider(provider)));
+  DAVIT_CO_TRY(InstancePtr instance,
+               co_await context_.providers.Ensure(provider, context_.OldProvider(provider)));
   InvokeRequest request;
   request.token = std::move(goal.token);
   request.args = WithoutOutputs(goal.args);
   request.preview = context_.preview;
-  DAVIT_CO_TRY(InvokeResponse response, co_await InvokeFunction(instance, std::move(request), CancelToken()));
+  DAVIT_CO_TRY(InvokeResponse response,
+               co_await InvokeFunction(instance, std::move(request), CancelToken()));
   outcome.result = std::move(response.result);
   outcome.failures = std::move(response.failures);
   co_return outcome;
@@ -329,7 +354,8 @@ Task<Result<std::string>> RegistrationMonitor::RegisterPackage(PackageDescriptor
     co_return Fail(ErrorKind::kInvalid, "a package without name was registered", "give its name");
   }
   for (const auto& [ref, known] : packages_) {  // E175: equal requests get the same reference
-    if (known.name == package.name && known.version == package.version && known.download_url == package.download_url &&
+    if (known.name == package.name && known.version == package.version &&
+        known.download_url == package.download_url &&
         known.parameterization == package.parameterization) {
       co_return ref;
     }
@@ -347,6 +373,8 @@ void RegistrationMonitor::Log(Severity severity, const std::string& message, con
   context_.reporter.Log(severity, message, urn);
 }
 
-void RegistrationMonitor::Report(const Error& error) { context_.reporter.Report(error); }
+void RegistrationMonitor::Report(const Error& error) {
+  context_.reporter.Report(error);
+}
 
 }  // namespace davit

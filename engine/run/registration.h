@@ -1,5 +1,6 @@
 #pragma once
-// The Monitor of a run: preprocessing of what programs ask for (E53-E58, P96-P99), then on to the generator. Engine thread.
+// The Monitor of a run: preprocessing of what programs ask for (E53-E58, P96-P99), then on to the
+// generator. Engine thread.
 
 #include <map>
 #include <tuple>
@@ -10,7 +11,8 @@ namespace davit {
 
 class RegistrationMonitor final : public Monitor {
  public:
-  RegistrationMonitor(RunContext& context, Generator& generator) : context_(context), generator_(generator) {}
+  RegistrationMonitor(RunContext& context, Generator& generator)
+      : context_(context), generator_(generator) {}
 
   Task<Result<RegisterResponse>> RegisterResource(Goal goal) override;
   Task<Result<void>> RegisterOutputs(Urn urn, PropertyMap outputs) override;
@@ -31,17 +33,23 @@ class RegistrationMonitor final : public Monitor {
     std::optional<bool> retain_on_delete;
     Urn deleted_with;
   };
-  using DefaultKey = std::tuple<std::string, std::string, std::string, std::optional<Parameterization>>;
+  using DefaultKey =
+      std::tuple<std::string, std::string, std::string, std::optional<Parameterization>>;
   struct DefaultProvider {
     Completion<Result<std::string>> reference;
   };
 
   Result<void> RefuseUnsupported(const Goal& goal) const;
-  Result<PackageDescriptor> PackageFor(std::string_view package, const std::string& ref, const std::string& version,
+  Result<PackageDescriptor> PackageFor(std::string_view package,
+                                       const std::string& ref,
+                                       const std::string& version,
                                        const std::string& url) const;
-  std::string InheritedProvider(const Urn& parent, std::string_view package, bool is_component) const;
+  std::string InheritedProvider(const Urn& parent,
+                                std::string_view package,
+                                bool is_component) const;
   Task<Result<std::string>> DefaultProviderFor(PackageDescriptor package);
-  Task<void> RegisterDefaultProvider(std::shared_ptr<DefaultProvider> entry, PackageDescriptor package);
+  Task<void> RegisterDefaultProvider(std::shared_ptr<DefaultProvider> entry,
+                                     PackageDescriptor package);
   Task<Result<RegisterResponse>> Submit(std::shared_ptr<Registration> registration);
   Error Reported(Error error, const Urn& urn);
 

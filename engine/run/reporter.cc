@@ -6,9 +6,13 @@
 
 namespace davit {
 
-bool IsInternal(const Urn& urn) { return urn.is_provider() && ProviderRef{urn, {}}.is_default(); }
+bool IsInternal(const Urn& urn) {
+  return urn.is_provider() && ProviderRef{urn, {}}.is_default();
+}
 
-void Reporter::Emit(const Event& event) { sink_.Emit(event, loop_.WallNow()); }
+void Reporter::Emit(const Event& event) {
+  sink_.Emit(event, loop_.WallNow());
+}
 
 StepMetadata Reporter::MetadataOf(const Step& step) const {
   StepMetadata metadata;
@@ -69,7 +73,8 @@ void Reporter::Failed(const Step& step, const Error& error) {
   }
   ResourceFailedEvent event;
   event.metadata = MetadataOf(step);
-  event.status = error.kind == ErrorKind::kOutcomeUnknown ? OperationStatus::kUnknown : OperationStatus::kOk;
+  event.status =
+      error.kind == ErrorKind::kOutcomeUnknown ? OperationStatus::kUnknown : OperationStatus::kOk;
   if (step.new_state && !step.new_state->init_errors.empty()) {
     event.status = OperationStatus::kPartialFailure;
   }
@@ -85,11 +90,14 @@ void Reporter::Report(const Error& error) {
   event.urn = error.urn;
   event.code = error.code;
   event.where = error.where;
-  event.message = error.advice.empty() ? error.message : fmt::format("{}\n{}", error.message, error.advice);
+  event.message =
+      error.advice.empty() ? error.message : fmt::format("{}\n{}", error.message, error.advice);
   Emit(event);
 }
 
-void Reporter::Warn(const Urn& urn, const std::string& message) { Log(Severity::kWarning, message, urn); }
+void Reporter::Warn(const Urn& urn, const std::string& message) {
+  Log(Severity::kWarning, message, urn);
+}
 
 void Reporter::Log(Severity severity, const std::string& message, const Urn& urn) {
   DiagnosticEvent event;

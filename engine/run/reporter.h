@@ -12,17 +12,20 @@ namespace davit {
 
 class Reporter {
  public:
-  Reporter(Loop& loop, EventSink& sink, bool preview) : loop_(loop), sink_(sink), preview_(preview) {}
+  Reporter(Loop& loop, EventSink& sink, bool preview)
+      : loop_(loop), sink_(sink), preview_(preview) {}
 
   void Prelude(const std::map<std::string, ConfigValue>& config);
   void Planned(const Step& step);
-  /// The step is done; it is counted. `with_event` false: a component in an update, whose event waits for its outputs.
+  /// The step is done; it is counted. `with_event` false: a component in an update, whose event
+  /// waits for its outputs.
   void Done(const Step& step, bool with_event);
   /// The done event of a component whose outputs are there now.
   void OutputsRegistered(const Step& step);
   /// Reports the error (once) and, in an update, the failed step.
   void Failed(const Step& step, const Error& error);
-  /// A diagnostic; the error's own URN, place and code are used. Does nothing for an error that is reported already.
+  /// A diagnostic; the error's own URN, place and code are used. Does nothing for an error that is
+  /// reported already.
   void Report(const Error& error);
   void Warn(const Urn& urn, const std::string& message);
   void Log(Severity severity, const std::string& message, const Urn& urn);

@@ -39,8 +39,8 @@ struct RunContext {
   // --- the state before
 
   std::vector<StatePtr> base;
-  std::unordered_map<Urn, std::size_t> old_by_urn;                     ///< records without `delete`
-  std::unordered_map<std::string, std::size_t> old_providers;          ///< by reference text
+  std::unordered_map<Urn, std::size_t> old_by_urn;             ///< records without `delete`
+  std::unordered_map<std::string, std::size_t> old_providers;  ///< by reference text
   std::unordered_map<const ResourceState*, std::int64_t> base_index;
   std::optional<RecordGraph> graph;
   /// Takes over a list of records as the state before.
@@ -53,33 +53,37 @@ struct RunContext {
 
   // --- what has happened in this run
 
-  std::unordered_set<Urn> seen;                       ///< registered or read (E45)
-  std::unordered_map<Urn, StatePtr> news;             ///< records as they are now
-  std::unordered_map<Urn, std::int64_t> added_by;     ///< operation that added the record
-  std::unordered_map<Urn, StepOp> logical_op;         ///< what was done to it, for RegisterOutputs
-  std::unordered_set<Urn> replaced;                   ///< being replaced in this run (E85, E86)
-  std::unordered_set<Urn> skipped_creates;            ///< D9
-  std::unordered_set<Urn> deleted;                    ///< URNs whose delete is planned or done (E99, E102)
+  std::unordered_set<Urn> seen;                    ///< registered or read (E45)
+  std::unordered_map<Urn, StatePtr> news;          ///< records as they are now
+  std::unordered_map<Urn, std::int64_t> added_by;  ///< operation that added the record
+  std::unordered_map<Urn, StepOp> logical_op;      ///< what was done to it, for RegisterOutputs
+  std::unordered_set<Urn> replaced;                ///< being replaced in this run (E85, E86)
+  std::unordered_set<Urn> skipped_creates;         ///< D9
+  std::unordered_set<Urn> deleted;  ///< URNs whose delete is planned or done (E99, E102)
   /// Deleted by somebody's delete-before-replace; the keys that its own diff gave (D1, E90).
   std::unordered_map<Urn, std::vector<std::string>> deleted_first;
-  std::unordered_set<const ResourceState*> deleted_records;  ///< base records whose delete is planned
-  std::unordered_set<const ResourceState*> marked_records;   ///< base records that a create-first replacement condemned
-  std::optional<PropertyMap> stack_outputs;           ///< as the program gave them (E23)
+  std::unordered_set<const ResourceState*>
+      deleted_records;  ///< base records whose delete is planned
+  std::unordered_set<const ResourceState*>
+      marked_records;  ///< base records that a create-first replacement condemned
+  std::optional<PropertyMap> stack_outputs;  ///< as the program gave them (E23)
   Urn root_stack;
 
   // --- how it stands
 
-  bool step_failed = false;       ///< some step failed; one more error is reported at the end (E215)
+  bool step_failed = false;  ///< some step failed; one more error is reported at the end (E215)
   bool generator_failed = false;  ///< E37: a registration was refused
   bool program_failed = false;
-  bool recorded_error = false;    ///< preview: an error that does not stop it (E37)
+  bool recorded_error = false;  ///< preview: an error that does not stop it (E37)
   bool cancelled = false;
   bool maybe_corrupt = false;
   std::int64_t last_operation = 0;
 
   /// No further step may begin (E29, E35).
   bool stopped() const { return step_failed || generator_failed || cancelled; }
-  bool failed() const { return step_failed || generator_failed || program_failed || recorded_error; }
+  bool failed() const {
+    return step_failed || generator_failed || program_failed || recorded_error;
+  }
   /// Makes an entry durable; previews write nothing (E110).
   Task<Result<void>> Write(JournalEntry entry);
 };

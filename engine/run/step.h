@@ -1,5 +1,6 @@
 #pragma once
-// A step: one operation on one record, planned by the generator and carried out by the step runner. Engine thread.
+// A step: one operation on one record, planned by the generator and carried out by the step runner.
+// Engine thread.
 
 #include <cstdint>
 #include <map>
@@ -22,10 +23,12 @@ struct Step {
   std::vector<std::string> keys;
   std::vector<std::string> diffs;
   std::optional<std::map<std::string, PropertyDiff>> detailed;
-  InstancePtr provider;          ///< null for components and provider resources
-  bool is_replacement = false;   ///< a delete that is part of a replacement
-  bool marks_pending = false;    ///< a delete-first delete: the record stays, flagged `pendingReplacement` (E90)
-  bool removes_old = false;      ///< a create whose old record is already deleted: it goes when the create succeeds
+  InstancePtr provider;         ///< null for components and provider resources
+  bool is_replacement = false;  ///< a delete that is part of a replacement
+  bool marks_pending =
+      false;  ///< a delete-first delete: the record stays, flagged `pendingReplacement` (E90)
+  bool removes_old =
+      false;  ///< a create whose old record is already deleted: it goes when the create succeeds
   bool is_skipped_create = false;  ///< D9: shown as `same`, never stored
   bool is_untargeted = false;      ///< E133: the old record is carried over verbatim
 };

@@ -60,15 +60,17 @@ WallTime Now(const RunContext& context) {
 }
 
 Error MissingId(const std::string& verb) {
-  return MakeError(ErrorKind::kOutcomeUnknown,
-                   fmt::format("the provider reported a successful {} but gave no id", verb),
-                   "the resource may exist although davit cannot manage it; this is a fault of the provider");
+  return MakeError(
+      ErrorKind::kOutcomeUnknown,
+      fmt::format("the provider reported a successful {} but gave no id", verb),
+      "the resource may exist although davit cannot manage it; this is a fault of the provider");
 }
 
 Task<Result<void>> ApplyCreate(RunContext& context, Step& step) {
   ResourceState& state = *step.new_state;
   if (state.urn.is_provider()) {
-    const std::string id = context.preview ? std::string(kUnknownId) : context.request.ids->NewUuid();
+    const std::string id =
+        context.preview ? std::string(kUnknownId) : context.request.ids->NewUuid();
     DAVIT_CO_TRY_VOID(co_await context.providers.Configure(state.urn, id, state.inputs));
     state.id = id;
     state.outputs = WithoutInternal(state.inputs);
@@ -146,7 +148,8 @@ Task<Result<void>> ApplySame(RunContext& context, Step& step) {
   state.import_id = old_state.import_id;
   state.refresh_before_update = old_state.refresh_before_update;
   if (state.urn.is_provider()) {  // E98: providers stay configured with the old inputs
-    DAVIT_CO_TRY_VOID(co_await context.providers.Configure(state.urn, old_state.id, old_state.inputs));
+    DAVIT_CO_TRY_VOID(
+        co_await context.providers.Configure(state.urn, old_state.id, old_state.inputs));
   }
   co_return Result<void>();
 }
@@ -167,9 +170,11 @@ Task<Result<void>> ApplyRead(RunContext& context, Step& step) {
   request.state = state.inputs;
   request.timeout_seconds = state.custom_timeouts.read;
   request.status_token = context.request.ids->NewUuid();
-  DAVIT_CO_TRY(ReadResponse response, co_await ReadResource(step.provider, std::move(request), CancelToken()));
+  DAVIT_CO_TRY(ReadResponse response,
+               co_await ReadResource(step.provider, std::move(request), CancelToken()));
   if (!response.outputs) {
-    co_return Fail(ErrorKind::kFailed, fmt::format("the resource with id '{}' does not exist", state.id),
+    co_return Fail(ErrorKind::kFailed,
+                   fmt::format("the resource with id '{}' does not exist", state.id),
                    "check the id that the program reads");
   }
   if (!response.id.empty()) {
@@ -188,9 +193,11 @@ Task<Result<void>> ApplyRead(RunContext& context, Step& step) {
 Task<Result<void>> ApplyDelete(RunContext& context, Step& step) {
   const ResourceState& state = *step.old_state;
   if (state.protect && !step.is_replacement) {
-    co_return Fail(ErrorKind::kRefused,
-                   fmt::format("the resource '{}' cannot be deleted because it is protected", state.urn.text()),
-                   "set `protect: false` on it and run `davit up` once before, or keep it in the program");
+    co_return Fail(
+        ErrorKind::kRefused,
+        fmt::format("the resource '{}' cannot be deleted because it is protected",
+                    state.urn.text()),
+        "set `protect: false` on it and run `davit up` once before, or keep it in the program");
   }
   if (context.preview) {
     co_return Result<void>();
@@ -199,7 +206,8 @@ Task<Result<void>> ApplyDelete(RunContext& context, Step& step) {
     context.providers.Delete(state.urn, state.id);
     co_return Result<void>();
   }
-  const bool goes_with_other = !state.deleted_with.empty() && context.deleted.contains(state.deleted_with);
+  const bool goes_with_other =
+      !state.deleted_with.empty() && context.deleted.contains(state.deleted_with);
   if (!state.custom || state.external || state.retain_on_delete || goes_with_other) {
     co_return Result<void>();
   }
@@ -238,7 +246,8 @@ Task<Result<void>> Apply(RunContext& context, Step& step) {
     case StepOp::kImportReplacement:
       break;
   }
-  co_return Fail(ErrorKind::kBug, fmt::format("a step '{}' is not run in a chain", StepOpName(step.op)));
+  co_return Fail(ErrorKind::kBug,
+                 fmt::format("a step '{}' is not run in a chain", StepOpName(step.op)));
 }
 
 // E19: outputs that have to be secret.
@@ -249,7 +258,8 @@ void MarkSecretOutputs(RunContext& context, Step& step) {
   ResourceState& state = *step.new_state;
   for (const std::string& name : state.additional_secret_outputs) {
     if (name == "id") {
-      context.reporter.Warn(state.urn, "the output 'id' cannot be made secret; it is stored in clear");
+      context.reporter.Warn(state.urn,
+                            "the output 'id' cannot be made secret; it is stored in clear");
       continue;
     }
     const auto at = state.outputs.find(name);
@@ -265,7 +275,10 @@ void MarkSecretOutputs(RunContext& context, Step& step) {
   }
 }
 
-JournalEntry EndEntry(RunContext& context, const Step& step, std::int64_t operation_id, const StatePtr& stored) {
+JournalEntry EndEntry(RunContext& context,
+                      const Step& step,
+                      std::int64_t operation_id,
+                      const StatePtr& stored) {
   JournalEntry entry;
   entry.kind = JournalKind::kSuccess;
   entry.operation_id = operation_id;
@@ -312,7 +325,10 @@ JournalEntry EndEntry(RunContext& context, const Step& step, std::int64_t operat
 }
 
 // What the step made known to the rest of the run.
-void Publish(RunContext& context, const Step& step, const StatePtr& stored, std::int64_t operation_id) {
+void Publish(RunContext& context,
+             const Step& step,
+             const StatePtr& stored,
+             std::int64_t operation_id) {
   if (!step.new_state || step.op == StepOp::kReplace) {
     return;
   }
@@ -320,7 +336,9 @@ void Publish(RunContext& context, const Step& step, const StatePtr& stored, std:
   context.added_by[step.urn] = operation_id;
 }
 
-bool WritesEnd(const Step& step) { return step.op != StepOp::kReplace && !step.is_skipped_create; }
+bool WritesEnd(const Step& step) {
+  return step.op != StepOp::kReplace && !step.is_skipped_create;
+}
 
 Error InitFailure(const Step& step) {
   std::string reasons;
@@ -329,7 +347,8 @@ Error InitFailure(const Step& step) {
   }
   return MakeError(ErrorKind::kFailed,
                    fmt::format("the resource was {} but did not become ready:{}",
-                               step.op == StepOp::kUpdate ? "updated" : "created", reasons),
+                               step.op == StepOp::kUpdate ? "updated" : "created",
+                               reasons),
                    "the next update tries again");
 }
 
@@ -394,7 +413,8 @@ Task<bool> RunChain(RunContext& context, Chain& chain) {
     context.reporter.Planned(step);
     const Result<void> done = co_await Execute(context, step);
     if (!done) {
-      context.maybe_corrupt = context.maybe_corrupt || done.error().kind == ErrorKind::kOutcomeUnknown;
+      context.maybe_corrupt =
+          context.maybe_corrupt || done.error().kind == ErrorKind::kOutcomeUnknown;
       context.reporter.Failed(step, done.error());
       // E32: a delete that protection refused does not stop the others.
       const bool is_protection = done.error().kind == ErrorKind::kRefused;
@@ -410,12 +430,14 @@ Task<bool> RunChain(RunContext& context, Chain& chain) {
 Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap outputs) {
   const auto at = context.news.find(urn);
   if (at == context.news.end()) {
-    co_return Fail(ErrorKind::kInvalid, fmt::format("outputs were sent for '{}', which is not registered", urn.text()),
+    co_return Fail(ErrorKind::kInvalid,
+                   fmt::format("outputs were sent for '{}', which is not registered", urn.text()),
                    "register a component before its outputs, and send them once");
   }
   const auto op = context.logical_op.find(urn);
   if (op == context.logical_op.end()) {
-    co_return Fail(ErrorKind::kInvalid, fmt::format("the outputs of '{}' were sent twice", urn.text()),
+    co_return Fail(ErrorKind::kInvalid,
+                   fmt::format("the outputs of '{}' were sent twice", urn.text()),
                    "send the outputs of a component once");
   }
   StatePtr before = at->second;

@@ -1,14 +1,17 @@
 #pragma once
-// Carries out steps: begin entry, provider call, outputs, end entry, events (E18, E96-E103, E199-E202). Engine thread.
+// Carries out steps: begin entry, provider call, outputs, end entry, events (E18, E96-E103,
+// E199-E202). Engine thread.
 
 #include "engine/run/run_context.h"
 
 namespace davit {
 
-/// Runs a chain in order and stops at the first failing step. True when every step succeeded; failures are reported.
+/// Runs a chain in order and stops at the first failing step. True when every step succeeded;
+/// failures are reported.
 Task<bool> RunChain(RunContext& context, Chain& chain);
 
-/// Replaces the outputs of a component whose step is done (E22); the root stack's are held back (E23).
+/// Replaces the outputs of a component whose step is done (E22); the root stack's are held back
+/// (E23).
 Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap outputs);
 
 }  // namespace davit

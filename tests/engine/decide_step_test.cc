@@ -30,7 +30,8 @@ TEST_CASE("[E59] the first matching row of the table decides") {
     question.was_deleted_first = true;
     question.diff.replaces = true;
     CHECK(DecideStep(question) == StepRow::kRecreate);
-    CHECK(OpsOf(StepRow::kRecreate, false) == std::vector<StepOp>{StepOp::kReplace, StepOp::kCreateReplacement});
+    CHECK(OpsOf(StepRow::kRecreate, false) ==
+          std::vector<StepOp>{StepOp::kReplace, StepOp::kCreateReplacement});
   }
   SECTION("D2 an external record is replaced by a managed one") {
     old_state.external = true;
@@ -62,7 +63,9 @@ TEST_CASE("[E59] the first matching row of the table decides") {
     old_state.init_errors = {"not ready"};
     CHECK(DecideStep(question) == StepRow::kUpdate);
   }
-  SECTION("D8 nothing changed") { CHECK(DecideStep(question) == StepRow::kSame); }
+  SECTION("D8 nothing changed") {
+    CHECK(DecideStep(question) == StepRow::kSame);
+  }
   SECTION("D9 and D10 without an old record") {
     question.old_state = nullptr;
     CHECK(DecideStep(question) == StepRow::kCreate);
@@ -71,13 +74,16 @@ TEST_CASE("[E59] the first matching row of the table decides") {
   }
 }
 
-TEST_CASE("[E93] a record half way through a delete-first replacement is recreated whatever the diff says") {
+TEST_CASE(
+    "[E93] a record half way through a delete-first replacement is recreated whatever the diff "
+    "says") {
   ResourceState old_state = Record();
   old_state.pending_replacement = true;
   StepQuestion question = Question(&old_state);
   question.delete_before_replace = false;
   CHECK(DecideStep(question) == StepRow::kReplaceDeleteFirst);
-  CHECK(OpsOf(StepRow::kReplaceDeleteFirst, true) == std::vector<StepOp>{StepOp::kReplace, StepOp::kCreateReplacement});
+  CHECK(OpsOf(StepRow::kReplaceDeleteFirst, true) ==
+        std::vector<StepOp>{StepOp::kReplace, StepOp::kCreateReplacement});
   CHECK(OpsOf(StepRow::kReplaceDeleteFirst, false).front() == StepOp::kDeleteReplaced);
 }
 

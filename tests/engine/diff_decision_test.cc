@@ -5,7 +5,9 @@
 namespace davit {
 namespace {
 
-PropertyMap Map(std::initializer_list<std::pair<const std::string, PropertyValue>> entries) { return PropertyMap(entries); }
+PropertyMap Map(std::initializer_list<std::pair<const std::string, PropertyValue>> entries) {
+  return PropertyMap(entries);
+}
 
 }  // namespace
 

@@ -5,9 +5,13 @@
 namespace davit {
 namespace {
 
-Urn Named(const std::string& name) { return Urn::Make("dev", "proj", Urn(), "test:index:Thing", name); }
+Urn Named(const std::string& name) {
+  return Urn::Make("dev", "proj", Urn(), "test:index:Thing", name);
+}
 
-StatePtr Record(const std::string& name, const std::vector<std::string>& needs, const std::string& parent = "",
+StatePtr Record(const std::string& name,
+                const std::vector<std::string>& needs,
+                const std::string& parent = "",
                 bool custom = true) {
   auto state = std::make_shared<ResourceState>();
   state->urn = Named(name);
@@ -28,7 +32,8 @@ using Indices = std::vector<std::size_t>;
 
 //   a <- b <- c    d
 TEST_CASE("[E26] what nothing condemned depends on is deleted first, level by level") {
-  const std::vector<StatePtr> records{Record("a", {}), Record("b", {"a"}), Record("c", {"b"}), Record("d", {})};
+  const std::vector<StatePtr> records{
+      Record("a", {}), Record("b", {"a"}), Record("c", {"b"}), Record("d", {})};
   const RecordGraph graph(records);
   const std::vector<Indices> batches = graph.DeleteBatches({0, 1, 2, 3});
   REQUIRE(batches.size() == 3);
@@ -39,7 +44,8 @@ TEST_CASE("[E26] what nothing condemned depends on is deleted first, level by le
 }
 
 TEST_CASE("[E26] depending on a component is depending on its children") {
-  const std::vector<StatePtr> records{Record("component", {}, "", false), Record("child", {}, "component"),
+  const std::vector<StatePtr> records{Record("component", {}, "", false),
+                                      Record("child", {}, "component"),
                                       Record("user", {"component"})};
   const RecordGraph graph(records);
   CHECK(graph.DependenciesOf(2) == Indices{0, 1});
@@ -50,7 +56,8 @@ TEST_CASE("[E26] depending on a component is depending on its children") {
 }
 
 TEST_CASE("[E88] dependents are transitive and leave out mere children") {
-  const std::vector<StatePtr> records{Record("a", {}), Record("child", {}, "a"), Record("b", {"a"}), Record("c", {"b"})};
+  const std::vector<StatePtr> records{
+      Record("a", {}), Record("child", {}, "a"), Record("b", {"a"}), Record("c", {"b"})};
   const RecordGraph graph(records);
   CHECK(graph.DependentsOf(0) == Indices{2, 3});
   CHECK(graph.DependentsOf(2) == Indices{3});
@@ -68,7 +75,8 @@ TEST_CASE("[E88] what is tied by deletedWith or replaceWith is found by URN") {
 }
 
 TEST_CASE("[E32] reachable records are what a kept record needs") {
-  const std::vector<StatePtr> records{Record("a", {}), Record("b", {"a"}), Record("c", {}), Record("d", {"b"})};
+  const std::vector<StatePtr> records{
+      Record("a", {}), Record("b", {"a"}), Record("c", {}), Record("d", {"b"})};
   const RecordGraph graph(records);
   CHECK(graph.Reachable({3}) == std::set<std::size_t>{0, 1});
 }
@@ -76,8 +84,9 @@ TEST_CASE("[E32] reachable records are what a kept record needs") {
 TEST_CASE("[E26] a long chain and a wide fan cost no more than their edges") {
   std::vector<StatePtr> records;
   for (int index = 0; index < 20000; ++index) {
-    records.push_back(Record(std::to_string(index), index == 0 ? std::vector<std::string>()
-                                                               : std::vector<std::string>{std::to_string(index - 1)}));
+    records.push_back(Record(std::to_string(index),
+                             index == 0 ? std::vector<std::string>()
+                                        : std::vector<std::string>{std::to_string(index - 1)}));
   }
   const RecordGraph graph(records);
   Indices all(records.size());

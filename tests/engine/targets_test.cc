@@ -13,7 +13,7 @@ TEST_CASE("[E120] literals and globs of target lists") {
   CHECK(TargetList({"**"}).Contains(urn));
   CHECK(TargetList({"**::a"}).Contains(urn));
   CHECK(TargetList({"urn:pulumi:dev::proj::test:*:Thing::*"}).Contains(urn));
-  CHECK_FALSE(TargetList({"*::a"}).Contains(urn));  // one star does not cross a colon
+  CHECK_FALSE(TargetList({"*::a"}).Contains(urn));     // one star does not cross a colon
   CHECK_FALSE(TargetList({"**Thing"}).Contains(urn));  // the whole URN has to match
   CHECK(TargetList({"**", "x"}).Literals() == std::vector<std::string>{"x"});
 }

@@ -12,7 +12,9 @@ namespace {
 
 using testing::SeededLoop;
 
-Task<int> Ready(int value) { co_return value; }
+Task<int> Ready(int value) {
+  co_return value;
+}
 
 Task<long> SumOfReadyAwaits(int count) {
   long sum = 0;
@@ -113,7 +115,8 @@ TEST_CASE("a semaphore never lets in more than its limit") {
   int done = 0;
   Gate gate;
   for (int index = 0; index < 5; ++index) {
-    Start(loop, HoldPermit(&semaphore, &holders, &most, &gate),
+    Start(loop,
+          HoldPermit(&semaphore, &holders, &most, &gate),
           [&](std::exception_ptr, std::optional<int>) { ++done; });
   }
   loop.RunUntilIdle();

@@ -35,7 +35,9 @@ TEST_CASE("[E99] no provider call for retained records and for those whose delet
   FakeStack stack;
   stack.Up({{.name = "a"},
             {.name = "kept", .adjust = [](Goal& goal) { goal.retain_on_delete = true; }},
-            {.name = "tied", .after = {"a"}, .adjust = [](Goal& goal) { goal.deleted_with = goal.dependencies[0]; }}});
+            {.name = "tied", .after = {"a"}, .adjust = [](Goal& goal) {
+               goal.deleted_with = goal.dependencies[0];
+             }}});
   stack.Destroy();
   CHECK(stack.Changes() == Lines{"Delete a"});
   CHECK(stack.state.resources.empty());
@@ -46,7 +48,8 @@ TEST_CASE("[E28] a destroy configures providers from the state") {
   stack.Up({{.name = "a"}});
   stack.Destroy();
   CHECK(stack.host.log[0].starts_with("Configure "));
-  CHECK(std::ranges::none_of(stack.host.log, [](const std::string& line) { return line.starts_with("CheckConfig"); }));
+  CHECK(std::ranges::none_of(
+      stack.host.log, [](const std::string& line) { return line.starts_with("CheckConfig"); }));
 }
 
 TEST_CASE("[E129] a targeted destroy refuses to delete dependents that are not targeted") {
@@ -65,8 +68,11 @@ TEST_CASE("[E124] [E126] untargeted resources: new ones are left out, old ones c
   stack.Up({{.name = "old", .properties = {{"value", 1}}}});
   const StatePtr before = stack.Record("old");
   stack.options.targets = {"**::wanted"};
-  CHECK(stack.Up({{.name = "old", .properties = {{"value", 2}}}, {.name = "wanted"}, {.name = "other"}}).kind ==
-        DeploymentResultKind::kSucceeded);
+  CHECK(stack
+            .Up({{.name = "old", .properties = {{"value", 2}}},
+                 {.name = "wanted"},
+                 {.name = "other"}})
+            .kind == DeploymentResultKind::kSucceeded);
   CHECK(stack.Changes() == Lines{"Create wanted"});
   CHECK(*stack.Record("old") == *before);
   CHECK(stack.Record("other") == nullptr);

@@ -16,12 +16,16 @@ TEST_CASE("[E29] a failed step: nothing stored, dependents not tried, nothing de
     response.id = "made";
     return response;
   };
-  CHECK(stack.Up({{.name = "a"}, {.name = "b", .from = {{"x", "a"}}}, {.name = "c", .from = {{"x", "b"}}}}).kind ==
-        DeploymentResultKind::kFailed);
+  CHECK(stack
+            .Up({{.name = "a"},
+                 {.name = "b", .from = {{"x", "a"}}},
+                 {.name = "c", .from = {{"x", "b"}}}})
+            .kind == DeploymentResultKind::kFailed);
   CHECK(stack.Changes() == std::vector<std::string>{"Create a", "Create b"});
   CHECK(stack.Record("b") == nullptr);
   CHECK(stack.Record("dropped") != nullptr);
-  CHECK(stack.events.Problems() == std::vector<std::string>{"error b: quota reached", "error -: update failed"});
+  CHECK(stack.events.Problems() ==
+        std::vector<std::string>{"error b: quota reached", "error -: update failed"});
 }
 
 TEST_CASE("[E34] a partial create is stored with its init errors, and the next run updates it") {

@@ -33,17 +33,22 @@ TEST_CASE("[E112] a provider without preview support is not asked; outputs are t
 
 TEST_CASE("[E113] unknown configuration: no Configure, no Check, no Create") {
   FakeStack stack;
-  std::vector<FakeResource> program{{.name = "source"},
-                                    {.name = "p", .from = {{"token", "source"}}, .type = "pulumi:providers:test"},
-                                    {.name = "a", .after = {"p"}, .adjust = [](Goal& goal) {
-                                       goal.provider = goal.dependencies[0].text() + "::" + std::string(kUnknownId);
-                                     }}};
+  std::vector<FakeResource> program{
+      {.name = "source"},
+      {.name = "p", .from = {{"token", "source"}}, .type = "pulumi:providers:test"},
+      {.name = "a", .after = {"p"}, .adjust = [](Goal& goal) {
+         goal.provider = goal.dependencies[0].text() + "::" + std::string(kUnknownId);
+       }}};
   CHECK(stack.Preview(program).kind == DeploymentResultKind::kSucceeded);
   int checks = 0;
   for (const std::string& line : stack.host.log) {
-    CHECK(line != "Configure " + Urn::Make("dev", "proj", Urn::Make("dev", "proj", Urn(), kRootStackType, "proj-dev"),
-                                           "pulumi:providers:test", "p")
-                                     .text());
+    CHECK(line !=
+          "Configure " + Urn::Make("dev",
+                                   "proj",
+                                   Urn::Make("dev", "proj", Urn(), kRootStackType, "proj-dev"),
+                                   "pulumi:providers:test",
+                                   "p")
+                             .text());
     checks += line.starts_with("Check ") ? 1 : 0;
   }
   CHECK(checks == 1);  // only `source`, which uses the default provider
@@ -60,7 +65,8 @@ TEST_CASE("[E37] a preview goes on after a refused replacement and fails at the 
   FakeStack stack;
   stack.host.behaviour.diff = [](const DiffRequest& request) {
     DiffResponse response;
-    response.changes = request.old_inputs == request.new_inputs ? DiffChanges::kNone : DiffChanges::kSome;
+    response.changes =
+        request.old_inputs == request.new_inputs ? DiffChanges::kNone : DiffChanges::kSome;
     if (response.changes == DiffChanges::kSome) {
       response.replaces = {"value"};
     }
@@ -69,7 +75,9 @@ TEST_CASE("[E37] a preview goes on after a refused replacement and fails at the 
   const auto program = [](int value) {
     std::vector<FakeResource> resources;
     for (const char* name : {"a", "b"}) {
-      resources.push_back({.name = name, .properties = {{"value", value}}, .adjust = [](Goal& goal) { goal.protect = true; }});
+      resources.push_back({.name = name,
+                           .properties = {{"value", value}},
+                           .adjust = [](Goal& goal) { goal.protect = true; }});
     }
     return resources;
   };
@@ -95,7 +103,8 @@ TEST_CASE("[P42] a preview and its update share one process and one Configure") 
     run.source = &again;
     run.options.preview = preview;
     bool ended = false;
-    Start(stack.loop, RunDeployment(std::move(run)),
+    Start(stack.loop,
+          RunDeployment(std::move(run)),
           [&](std::exception_ptr, std::optional<DeploymentResult> result) {
             ended = result && result->kind == DeploymentResultKind::kSucceeded;
           });
@@ -103,7 +112,9 @@ TEST_CASE("[P42] a preview and its update share one process and one Configure") 
     CHECK(ended);
   }
   CHECK(stack.host.loads == 1);
-  CHECK(std::ranges::count_if(stack.host.log, [](const std::string& line) { return line.starts_with("Configure "); }) == 1);
+  CHECK(std::ranges::count_if(stack.host.log, [](const std::string& line) {
+          return line.starts_with("Configure ");
+        }) == 1);
 }
 
 }  // namespace davit::testing

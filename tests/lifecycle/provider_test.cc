@@ -11,7 +11,8 @@ std::vector<FakeResource> Explicit(FakeStack* stack, const char* region) {
           {.name = "a", .after = {"p"}, .adjust = [stack](Goal& goal) {
              const Urn provider = goal.dependencies[0];
              const StatePtr record = stack->Record("p");
-             goal.provider = provider.text() + "::" + (record ? record->id : "00000000-0000-4000-8000-000000000001");
+             goal.provider = provider.text() +
+                             "::" + (record ? record->id : "00000000-0000-4000-8000-000000000001");
              goal.dependencies.clear();
            }}};
 }
@@ -30,10 +31,12 @@ TEST_CASE("[E163] the calls on a fresh instance, in order") {
 
 TEST_CASE("[E172] one default provider for all resources of a package, left out of counts") {
   FakeStack stack;
-  CHECK(stack.Up({{.name = "a"}, {.name = "b"}}).changes == std::map<StepOp, int>{{StepOp::kCreate, 3}});
+  CHECK(stack.Up({{.name = "a"}, {.name = "b"}}).changes ==
+        std::map<StepOp, int>{{StepOp::kCreate, 3}});
   CHECK(stack.host.loads == 1);
   CHECK(stack.Record("default")->urn.type() == "pulumi:providers:test");
-  CHECK(stack.Record("a")->provider == stack.Record("default")->urn.text() + "::" + stack.Record("default")->id);
+  CHECK(stack.Record("a")->provider ==
+        stack.Record("default")->urn.text() + "::" + stack.Record("default")->id);
 }
 
 TEST_CASE("[S94] a changed explicit provider is updated alone") {
@@ -55,7 +58,9 @@ TEST_CASE("[E161] an unimplemented DiffConfig never replaces") {
   CHECK(stack.Up(Explicit(&stack, "south")).changes.at(StepOp::kUpdate) == 1);
 }
 
-TEST_CASE("[E160] CheckConfig: a dropped version is restored, a changed one refused, __internal ignored") {
+TEST_CASE(
+    "[E160] CheckConfig: a dropped version is restored, a changed one refused, __internal "
+    "ignored") {
   FakeStack stack;
   auto program = Explicit(&stack, "north");
   program[0].adjust = [](Goal& goal) { goal.version = "1.0.0"; };
@@ -93,8 +98,11 @@ TEST_CASE("[E173] a denied default provider is refused by name") {
   request.ids = &stack.ids;
   request.pool = MakeProviderPool(stack.loop, stack.host);
   std::optional<DeploymentResult> result;
-  Start(stack.loop, RunDeployment(std::move(request)),
-        [&](std::exception_ptr, std::optional<DeploymentResult> value) { result = std::move(value); });
+  Start(stack.loop,
+        RunDeployment(std::move(request)),
+        [&](std::exception_ptr, std::optional<DeploymentResult> value) {
+          result = std::move(value);
+        });
   stack.loop.RunUntilIdle();
   REQUIRE(result);
   CHECK(result->kind == DeploymentResultKind::kFailed);
@@ -103,9 +111,13 @@ TEST_CASE("[E173] a denied default provider is refused by name") {
 
 TEST_CASE("[E168] an unknown provider reference is an error") {
   FakeStack stack;
-  CHECK(stack.Up({{.name = "a", .adjust = [](Goal& goal) {
-                     goal.provider = "urn:pulumi:dev::proj::pulumi:providers:test::nobody::some-id";
-                   }}})
+  CHECK(stack
+            .Up({{.name = "a",
+                  .adjust =
+                      [](Goal& goal) {
+                        goal.provider =
+                            "urn:pulumi:dev::proj::pulumi:providers:test::nobody::some-id";
+                      }}})
             .kind == DeploymentResultKind::kFailed);
   CHECK(stack.events.Problems()[0].find("is not known") != std::string::npos);
 }

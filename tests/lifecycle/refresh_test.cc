@@ -7,7 +7,8 @@ namespace davit::testing {
 
 TEST_CASE("[S139] drift in inputs is an update, in outputs alone a same; both are stored") {
   FakeStack stack;
-  stack.Up({{.name = "a", .properties = {{"value", 1}}}, {.name = "b", .properties = {{"value", 1}}}});
+  stack.Up(
+      {{.name = "a", .properties = {{"value", 1}}}, {.name = "b", .properties = {{"value", 1}}}});
   stack.host.behaviour.read = [](const ReadRequest& request) {
     ReadResponse response;
     response.id = request.id;

@@ -50,7 +50,8 @@ TEST_CASE("[S32] create first: the new one, the dependent, then the old one goes
   CHECK(VerifySnapshot(stack.state).empty());
 }
 
-TEST_CASE("[S33] delete first: dependents whose input replaces go before, then all are made again") {
+TEST_CASE(
+    "[S33] delete first: dependents whose input replaces go before, then all are made again") {
   FakeStack stack;
   stack.host.behaviour.diff = ReplaceOnChange;
   stack.Up(Chain(1, true));
@@ -66,7 +67,9 @@ TEST_CASE("[E89] a plain dependsOn never cascades") {
   stack.host.behaviour.diff = ReplaceOnChange;
   const auto program = [](int value) {
     return std::vector<FakeResource>{
-        {.name = "a", .properties = {{"value", value}}, .adjust = [](Goal& goal) { goal.delete_before_replace = true; }},
+        {.name = "a",
+         .properties = {{"value", value}},
+         .adjust = [](Goal& goal) { goal.delete_before_replace = true; }},
         {.name = "b", .after = {"a"}}};
   };
   stack.Up(program(1));
@@ -85,7 +88,9 @@ TEST_CASE("[E90] a dependent deleted first and never registered again only loses
   CHECK(VerifySnapshot(stack.state).empty());
 }
 
-TEST_CASE("[E93] after a failed create of a delete-first replacement the next run creates without deleting") {
+TEST_CASE(
+    "[E93] after a failed create of a delete-first replacement the next run creates without "
+    "deleting") {
   FakeStack stack;
   stack.host.behaviour.diff = ReplaceOnChange;
   stack.Up({Chain(1, true)[0]});
@@ -102,11 +107,15 @@ TEST_CASE("[E93] after a failed create of a delete-first replacement the next ru
   CHECK(stack.state.resources.size() == 3);
 }
 
-TEST_CASE("[S51] a create-first replacement whose delete fails keeps the marked copy; the next run deletes it") {
+TEST_CASE(
+    "[S51] a create-first replacement whose delete fails keeps the marked copy; the next run "
+    "deletes it") {
   FakeStack stack;
   stack.host.behaviour.diff = ReplaceOnChange;
   stack.Up({Chain(1, std::nullopt)[0]});
-  stack.host.behaviour.remove = [](const DeleteRequest&) -> Result<void> { return Fail(ErrorKind::kFailed, "busy"); };
+  stack.host.behaviour.remove = [](const DeleteRequest&) -> Result<void> {
+    return Fail(ErrorKind::kFailed, "busy");
+  };
   CHECK(stack.Up({Chain(2, std::nullopt)[0]}).kind == DeploymentResultKind::kFailed);
   REQUIRE(stack.state.resources.size() == 4);
   CHECK(stack.state.resources.back()->pending_delete);
@@ -149,9 +158,9 @@ TEST_CASE("[E92] a protected resource is not replaced") {
   FakeStack stack;
   stack.host.behaviour.diff = ReplaceOnChange;
   const auto program = [](int value, bool protect) {
-    return std::vector<FakeResource>{{.name = "a", .properties = {{"value", value}}, .adjust = [protect](Goal& goal) {
-                                        goal.protect = protect;
-                                      }}};
+    return std::vector<FakeResource>{{.name = "a",
+                                      .properties = {{"value", value}},
+                                      .adjust = [protect](Goal& goal) { goal.protect = protect; }}};
   };
   stack.Up(program(1, true));
   CHECK(stack.Up(program(2, true)).kind == DeploymentResultKind::kFailed);

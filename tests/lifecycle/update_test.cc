@@ -1,4 +1,5 @@
-// Registration to record: create, same, update, secrets, dependencies (E13-E19, E53-E62, E96-E98, E199-E206).
+// Registration to record: create, same, update, secrets, dependencies (E13-E19, E53-E62, E96-E98,
+// E199-E206).
 #include <catch2/catch.hpp>
 
 #include "tests/support/engine_fakes.h"
@@ -21,8 +22,9 @@ TEST_CASE("[S1] an empty program leaves only the stack record and calls nobody")
 TEST_CASE("[S2] create, same, update, destroy") {
   FakeStack stack;
   const auto program = [](int value) {
-    return std::vector<FakeResource>{{.name = "a", .properties = {{"value", value}}},
-                                     {.name = "b", .properties = {}, .after = {}, .from = {{"ref", "a"}}}};
+    return std::vector<FakeResource>{
+        {.name = "a", .properties = {{"value", value}}},
+        {.name = "b", .properties = {}, .after = {}, .from = {{"ref", "a"}}}};
   };
   CHECK(stack.Up(program(1)).changes == std::map<StepOp, int>{{StepOp::kCreate, 3}});
   CHECK(stack.Changes() == Lines{"Create a", "Create b"});
@@ -35,7 +37,8 @@ TEST_CASE("[S2] create, same, update, destroy") {
   CHECK(stack.Up(program(1)).changes == std::map<StepOp, int>{{StepOp::kSame, 3}});
   CHECK(stack.Changes().empty());
 
-  CHECK(stack.Up(program(2)).changes == std::map<StepOp, int>{{StepOp::kSame, 2}, {StepOp::kUpdate, 1}});
+  CHECK(stack.Up(program(2)).changes ==
+        std::map<StepOp, int>{{StepOp::kSame, 2}, {StepOp::kUpdate, 1}});
   CHECK(stack.Changes() == Lines{"Update a"});
   CHECK(stack.Record("a")->id == "a-1");
 
@@ -79,7 +82,9 @@ TEST_CASE("[E19] secret inputs and additionalSecretOutputs make outputs secret")
   FakeStack stack;
   stack.Up({{.name = "a",
              .properties = {{"hidden", MakeSecret("hush")}, {"open", 1}},
-             .adjust = [](Goal& goal) { goal.additional_secret_outputs = {"open", "absent", "id"}; }}});
+             .adjust = [](Goal& goal) {
+               goal.additional_secret_outputs = {"open", "absent", "id"};
+             }}});
   CHECK(stack.Record("a")->outputs.at("hidden").is_secret());
   CHECK(stack.Record("a")->outputs.at("open").is_secret());
   CHECK_FALSE(stack.Record("a")->outputs.contains("absent"));
@@ -110,10 +115,11 @@ TEST_CASE("[E72] check failures: one diagnostic each, nothing is created, nothin
     response.failures = {{"value", "too small"}, {"", "altogether wrong"}};
     return response;
   };
-  CHECK(stack.Up({{.name = "a", .properties = {{"value", 1}}}}).kind == DeploymentResultKind::kFailed);
+  CHECK(stack.Up({{.name = "a", .properties = {{"value", 1}}}}).kind ==
+        DeploymentResultKind::kFailed);
   CHECK(stack.Changes().empty());
-  CHECK(stack.events.Problems() ==
-        Lines{"error a: property 'value' (its value is 1): too small", "error a: altogether wrong"});
+  CHECK(stack.events.Problems() == Lines{"error a: property 'value' (its value is 1): too small",
+                                         "error a: altogether wrong"});
   CHECK(stack.Record("old") != nullptr);
 }
 
@@ -133,7 +139,8 @@ TEST_CASE("[E72] a failing Check is shown without secrets") {
 
 TEST_CASE("[E45] two registrations with one URN: the second fails the run") {
   FakeStack stack;
-  std::vector<FakeResource> resources{{.name = "a"}, {.name = "b", .adjust = [](Goal& goal) { goal.name = "a"; }}};
+  std::vector<FakeResource> resources{{.name = "a"},
+                                      {.name = "b", .adjust = [](Goal& goal) { goal.name = "a"; }}};
   CHECK(stack.Up(std::move(resources)).kind == DeploymentResultKind::kFailed);
   REQUIRE(stack.events.Problems().size() == 1);
   CHECK(stack.events.Problems()[0].starts_with("error a: two resources have the URN"));
@@ -141,9 +148,12 @@ TEST_CASE("[E45] two registrations with one URN: the second fails the run") {
 
 TEST_CASE("[E43] an unknown parent is refused") {
   FakeStack stack;
-  CHECK(stack.Up({{.name = "a", .adjust = [](Goal& goal) {
-                     goal.parent = Urn::Make("dev", "proj", Urn(), "test:index:Thing", "nobody");
-                   }}})
+  CHECK(stack
+            .Up({{.name = "a",
+                  .adjust =
+                      [](Goal& goal) {
+                        goal.parent = Urn::Make("dev", "proj", Urn(), "test:index:Thing", "nobody");
+                      }}})
             .kind == DeploymentResultKind::kFailed);
   CHECK(stack.Changes().empty());
 }
@@ -152,7 +162,8 @@ TEST_CASE("[E44] a custom type needs three parts") {
   FakeStack stack;
   std::vector<FakeResource> resources{{.name = "a", .type = "test:Thing"}};
   CHECK(stack.Up(std::move(resources)).kind == DeploymentResultKind::kFailed);
-  CHECK(stack.events.Problems()[0].starts_with("error a: the type 'test:Thing' does not have three parts"));
+  CHECK(stack.events.Problems()[0].starts_with(
+      "error a: the type 'test:Thing' does not have three parts"));
 }
 
 TEST_CASE("options that are not supported yet are refused by name") {
@@ -165,9 +176,9 @@ TEST_CASE("options that are not supported yet are refused by name") {
 TEST_CASE("[E74] ignoreChanges keeps old inputs; [E76] Diff and Update are told") {
   FakeStack stack;
   const auto program = [](int a, int b) {
-    return std::vector<FakeResource>{{.name = "r", .properties = {{"a", a}, {"b", b}}, .adjust = [](Goal& goal) {
-                                        goal.ignore_changes = {"a"};
-                                      }}};
+    return std::vector<FakeResource>{{.name = "r",
+                                      .properties = {{"a", a}, {"b", b}},
+                                      .adjust = [](Goal& goal) { goal.ignore_changes = {"a"}; }}};
   };
   stack.Up(program(1, 1));
   stack.Up(program(2, 1));
@@ -236,7 +247,8 @@ TEST_CASE("[E53] children inherit protect and the provider of the same package")
   std::vector<FakeResource> resources;
   resources.push_back({.name = "p", .type = "pulumi:providers:test"});
   resources.push_back({.name = "parent", .after = {"p"}, .adjust = [](Goal& goal) {
-                         goal.provider = goal.dependencies[0].text() + "::00000000-0000-4000-8000-000000000001";
+                         goal.provider =
+                             goal.dependencies[0].text() + "::00000000-0000-4000-8000-000000000001";
                          goal.protect = true;
                          goal.dependencies.clear();
                        }});

@@ -1,5 +1,6 @@
 #pragma once
-// Fakes for the engine's seams: a provider made of optional functions, a journal in memory, and a program made of steps.
+// Fakes for the engine's seams: a provider made of optional functions, a journal in memory, and a
+// program made of steps.
 
 #include <functional>
 #include <memory>
@@ -52,8 +53,10 @@ class FakeProvider final : public Provider {
     co_return Fail(ErrorKind::kUnimplemented, "no schema");
   }
   Task<Result<CheckResponse>> CheckConfig(CheckRequest request, CancelToken) override {
-    return Answer<CheckResponse>("CheckConfig", std::move(request), behaviour_->check_config,
-                                 [](const CheckRequest& r) { return CheckResponse{r.news, {}}; });
+    return Answer<CheckResponse>(
+        "CheckConfig", std::move(request), behaviour_->check_config, [](const CheckRequest& r) {
+          return CheckResponse{r.news, {}};
+        });
   }
   Task<Result<DiffResponse>> DiffConfig(DiffRequest request, CancelToken) override {
     return Answer<DiffResponse>("DiffConfig", std::move(request), behaviour_->diff_config, Compare);
@@ -64,37 +67,43 @@ class FakeProvider final : public Provider {
     co_return behaviour_->configure ? behaviour_->configure(request) : Result<void>();
   }
   Task<Result<CheckResponse>> Check(CheckRequest request, CancelToken) override {
-    return Answer<CheckResponse>("Check", std::move(request), behaviour_->check,
-                                 [](const CheckRequest& r) { return CheckResponse{r.news, {}}; });
+    return Answer<CheckResponse>(
+        "Check", std::move(request), behaviour_->check, [](const CheckRequest& r) {
+          return CheckResponse{r.news, {}};
+        });
   }
   Task<Result<DiffResponse>> Diff(DiffRequest request, CancelToken) override {
     return Answer<DiffResponse>("Diff", std::move(request), behaviour_->diff, Compare);
   }
   Task<Result<CreateResponse>> Create(CreateRequest request, CancelToken) override {
     const std::string name = request.preview ? "PreviewCreate" : "Create";
-    return Answer<CreateResponse>(name, std::move(request), behaviour_->create, [this](const CreateRequest& r) {
-      CreateResponse response;
-      response.id = r.preview ? "" : std::string(r.urn.name()) + "-" + std::to_string(++created_);
-      response.outputs = r.inputs;
-      return response;
-    });
+    return Answer<CreateResponse>(
+        name, std::move(request), behaviour_->create, [this](const CreateRequest& r) {
+          CreateResponse response;
+          response.id =
+              r.preview ? "" : std::string(r.urn.name()) + "-" + std::to_string(++created_);
+          response.outputs = r.inputs;
+          return response;
+        });
   }
   Task<Result<UpdateResponse>> Update(UpdateRequest request, CancelToken) override {
     const std::string name = request.preview ? "PreviewUpdate" : "Update";
-    return Answer<UpdateResponse>(name, std::move(request), behaviour_->update, [](const UpdateRequest& r) {
-      UpdateResponse response;
-      response.outputs = r.new_inputs;
-      return response;
-    });
+    return Answer<UpdateResponse>(
+        name, std::move(request), behaviour_->update, [](const UpdateRequest& r) {
+          UpdateResponse response;
+          response.outputs = r.new_inputs;
+          return response;
+        });
   }
   Task<Result<ReadResponse>> Read(ReadRequest request, CancelToken) override {
-    return Answer<ReadResponse>("Read", std::move(request), behaviour_->read, [](const ReadRequest& r) {
-      ReadResponse response;
-      response.id = r.id;
-      response.inputs = r.inputs;
-      response.outputs = r.state;
-      return response;
-    });
+    return Answer<ReadResponse>(
+        "Read", std::move(request), behaviour_->read, [](const ReadRequest& r) {
+          ReadResponse response;
+          response.id = r.id;
+          response.inputs = r.inputs;
+          response.outputs = r.state;
+          return response;
+        });
   }
   Task<Result<void>> Delete(DeleteRequest request, CancelToken) override {
     log_->push_back("Delete " + request.urn.text());
@@ -126,7 +135,8 @@ class FakeProvider final : public Provider {
  private:
   static DiffResponse Compare(const DiffRequest& request) {
     DiffResponse response;
-    response.changes = request.old_inputs == request.new_inputs ? DiffChanges::kNone : DiffChanges::kSome;
+    response.changes =
+        request.old_inputs == request.new_inputs ? DiffChanges::kNone : DiffChanges::kSome;
     return response;
   }
   template <typename Response, typename Request, typename Default>
@@ -185,7 +195,9 @@ class CountingIds final : public Ids {
     std::string digits = std::to_string(++count_);
     return "00000000-0000-4000-8000-" + std::string(12 - digits.size(), '0') + digits;
   }
-  std::string RandomBytes(int count) override { return std::string(static_cast<std::size_t>(count), 'r'); }
+  std::string RandomBytes(int count) override {
+    return std::string(static_cast<std::size_t>(count), 'r');
+  }
 
  private:
   int count_ = 0;
@@ -194,7 +206,9 @@ class CountingIds final : public Ids {
 class RecordingEvents final : public EventSink {
  public:
   std::vector<Event> events;
-  void Emit(const Event& event, std::chrono::system_clock::time_point) override { events.push_back(event); }
+  void Emit(const Event& event, std::chrono::system_clock::time_point) override {
+    events.push_back(event);
+  }
 
   /// "plan create a", "done create a", "failed create a"; internal steps left out.
   std::vector<std::string> Steps() const;
@@ -206,7 +220,8 @@ inline std::vector<std::string> RecordingEvents::Steps() const {
   std::vector<std::string> steps;
   const auto add = [&](const char* stage, const StepMetadata& metadata) {
     if (!metadata.is_internal) {
-      steps.push_back(std::string(stage) + " " + std::string(StepOpName(metadata.op)) + " " + std::string(metadata.urn.name()));
+      steps.push_back(std::string(stage) + " " + std::string(StepOpName(metadata.op)) + " " +
+                      std::string(metadata.urn.name()));
     }
   };
   for (const Event& event : events) {
@@ -226,8 +241,10 @@ inline std::vector<std::string> RecordingEvents::Problems() const {
   for (const Event& event : events) {
     if (const auto* found = std::get_if<DiagnosticEvent>(&event)) {
       if (found->severity == Severity::kError || found->severity == Severity::kWarning) {
-        const std::string name = found->urn.empty() ? "-" : std::string(Urn::Trusted(found->urn).name());
-        problems.push_back((found->severity == Severity::kError ? "error " : "warning ") + name + ": " + found->message);
+        const std::string name =
+            found->urn.empty() ? "-" : std::string(Urn::Trusted(found->urn).name());
+        problems.push_back((found->severity == Severity::kError ? "error " : "warning ") + name +
+                           ": " + found->message);
       }
     }
   }
@@ -238,7 +255,7 @@ inline std::vector<std::string> RecordingEvents::Problems() const {
 struct FakeResource {
   std::string name;
   PropertyMap properties;
-  std::vector<std::string> after;  ///< names it depends on (dependsOn)
+  std::vector<std::string> after;           ///< names it depends on (dependsOn)
   std::map<std::string, std::string> from;  ///< property -> name whose id feeds it
   std::function<void(Goal&)> adjust;
   std::string type = "test:index:Thing";
@@ -304,7 +321,8 @@ class FakeProgram final : public Source {
       for (const auto& [key, source] : resource.from) {
         if (source == name) {
           goal.property_dependencies[key] = {done->urn};
-          goal.properties[key] = done->id == kUnknownId ? PropertyValue(Unknown()) : PropertyValue(done->id);
+          goal.properties[key] =
+              done->id == kUnknownId ? PropertyValue(Unknown()) : PropertyValue(done->id);
         }
       }
     }
@@ -333,7 +351,8 @@ class FakeStack {
   DeploymentOptions options;
   CancelSource cancel;
 
-  /// Runs one deployment; afterwards `state` is what the journal replays to (unless it was a preview).
+  /// Runs one deployment; afterwards `state` is what the journal replays to (unless it was a
+  /// preview).
   DeploymentResult Run(FakeProgram* program) {
     host.log.clear();
     events.events.clear();
@@ -353,10 +372,12 @@ class FakeStack {
     std::shared_ptr<ProviderPool> pool = request.pool;
     std::optional<DeploymentResult> result;
     std::exception_ptr failure;
-    Start(loop, RunDeployment(std::move(request)), [&](std::exception_ptr thrown, std::optional<DeploymentResult> value) {
-      failure = thrown;
-      result = std::move(value);
-    });
+    Start(loop,
+          RunDeployment(std::move(request)),
+          [&](std::exception_ptr thrown, std::optional<DeploymentResult> value) {
+            failure = thrown;
+            result = std::move(value);
+          });
     loop.RunUntilIdle();
     if (failure) {
       std::rethrow_exception(failure);

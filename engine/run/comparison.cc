@@ -1,0 +1,188 @@
+#include "engine/run/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/model/provider_ref.h"
+#include "engine/plan/decide_step.h"
+#include "engine/plan/provider_inputs.h"
+#include "engine/value/property_path.h"
+
+namespace davit {
+
+Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
+                                        Urn urn,
+                                        StatePtr old_state,
+                                        PropertyMap news,
+                                        InstancePtr provider,
+                                        std::string seed) {
+  const CheckInputs olds = PrepareCheck(old_state.get(), false, false);
+  std::vector<std::string> warnings;
+  Result<CheckResponse> response = CheckResponse();
+  if (urn.is_provider()) {
+    response = co_await context.providers.Check(urn, olds.olds, std::move(news), &warnings);
+  } else {
+    CheckRequest request;
+    request.urn = urn;
+    request.olds = olds.olds;
+    request.old_outputs = olds.old_outputs;
+    request.news = std::move(news);
+    request.allow_unknowns = context.preview;
+    request.random_seed = std::move(seed);
+    response = co_await CheckResource(provider, std::move(request), CancelToken());
+  }
+  for (const std::string& warning : warnings) {
+    context.reporter.Warn(urn, warning);
+  }
+  if (!response) {
+    co_return Fail(std::move(response).error());
+  }
+  for (const CheckFailure& failure : response->failures) {  // E72, P78
+    Error error;
+    error.kind = ErrorKind::kInvalid;
+    error.urn = urn.text();
+    error.code = failure.property.empty() ? 2002 : 2003;
+    if (failure.property.empty()) {
+      error.message = failure.reason;
+    } else {
+      const Result<PropertyPath> path = PropertyPath::Parse(failure.property);
+      const std::optional<PropertyValue> value = path ? path->Get(response->inputs) : std::nullopt;
+      error.message =
+          fmt::format("property '{}'{}: {}",
+                      failure.property,
+                      value ? fmt::format(" (its value is {})", DebugText(*value)) : std::string(),
+                      failure.reason);
+    }
+    context.reporter.Report(error);
+  }
+  if (!response->failures.empty()) {
+    Error bail = MakeError(ErrorKind::kInvalid, "the resource is not valid");
+    bail.reported = true;
+    co_return Fail(std::move(bail));
+  }
+  co_return std::move(response->inputs);
+}
+
+namespace {
+
+// E82: whether another provider means another resource.
+Task<Result<std::optional<DiffDecision>>> ProviderChange(RunContext& context,
+                                                         const ResourceState& state,
+                                                         StatePtr old_state) {
+  std::optional<DiffDecision> decision;
+  if (state.provider == old_state->provider) {
+    co_return decision;
+  }
+  DiffDecision replace;
+  replace.has_changes = true;
+  replace.replaces = true;
+  replace.keys = {"provider"};
+  if (state.provider.empty() || old_state->provider.empty()) {
+    decision = std::move(replace);
+    co_return decision;
+  }
+  const Result<ProviderRef> reference = ProviderRef::Parse(state.provider);
+  const StatePtr old_provider = context.OldProvider(old_state->provider);
+  const InstancePtr instance = context.providers.Find(state.provider);
+  if (!reference || !old_provider || !instance) {
+    co_return decision;
+  }
+  const auto new_provider = context.news.find(reference->urn);
+  DiffRequest request;
+  request.urn = reference->urn;
+  request.old_inputs = WithoutInternal(old_provider->inputs);
+  request.old_outputs = old_provider->outputs;
+  request.new_inputs = new_provider == context.news.end()
+                           ? PropertyMap()
+                           : WithoutInternal(new_provider->second->inputs);
+  request.allow_unknowns = true;
+  const PropertyMap old_outputs = request.old_outputs;
+  const PropertyMap new_inputs = request.new_inputs;
+  Result<DiffResponse> response =
+      co_await instance->provider->DiffConfig(std::move(request), CancelToken());
+  if (!response) {
+    if (response.error().kind == ErrorKind::kUnimplemented) {
+      co_return decision;
+    }
+    co_return Fail(std::move(response).error());
+  }
+  if (InterpretDiff(*response, old_outputs, new_inputs, {}).replaces) {
+    decision = std::move(replace);
+  }
+  co_return decision;
+}
+
+}  // namespace
+
+Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
+                                          const ResourceState& state,
+                                          StatePtr old_state,
+                                          InstancePtr provider) {
+  DiffDecision decision;
+  const auto replace_for = [&](const char* key) {
+    decision.has_changes = true;
+    decision.replaces = true;
+    if (key != nullptr) {
+      decision.keys = {key};
+    }
+  };
+  // E77: the first that fires decides.
+  if (TriggerReplaces(old_state->replacement_trigger, state.replacement_trigger)) {
+    replace_for(nullptr);
+    co_return decision;
+  }
+  if (old_state->taint) {
+    replace_for("id");
+    co_return decision;
+  }
+  const bool tied = std::ranges::any_of(
+      state.replace_with, [&](const Urn& urn) { return context.replaced.contains(urn); });
+  if (tied) {
+    replace_for("replaceWith");
+    co_return decision;
+  }
+  if (!state.deleted_with.empty() && context.replaced.contains(state.deleted_with)) {
+    replace_for("deletedWith");
+    co_return decision;
+  }
+  if (state.custom != old_state->custom) {
+    replace_for(nullptr);
+    co_return decision;
+  }
+  if (!state.custom) {
+    co_return DiffInputs(old_state->inputs, state.inputs, state.ignore_changes);
+  }
+  if (state.urn.is_provider()) {
+    DAVIT_CO_TRY(decision,
+                 co_await context.providers.Diff(
+                     state.urn, old_state->inputs, old_state->outputs, state.inputs));
+  } else {
+    DAVIT_CO_TRY(std::optional<DiffDecision> change,
+                 co_await ProviderChange(context, state, old_state));
+    if (change) {
+      co_return *std::move(change);
+    }
+    DiffRequest request;
+    request.id = old_state->id;
+    request.urn = state.urn;
+    request.old_inputs = old_state->inputs;
+    request.old_outputs = old_state->outputs;
+    request.new_inputs = state.inputs;
+    request.ignore_changes = state.ignore_changes;
+    request.allow_unknowns = context.preview;
+    bool unavailable = false;
+    DAVIT_CO_TRY(DiffResponse response,
+                 co_await DiffResource(provider, std::move(request), &unavailable, CancelToken()));
+    if (unavailable) {
+      context.reporter.Warn(
+          state.urn,
+          "the provider's configuration is not known yet, so this preview may be inaccurate");
+    }
+    decision = InterpretDiff(response, old_state->inputs, state.inputs, state.ignore_changes);
+  }
+  ApplyReplaceOnChanges(decision, state.replace_on_changes, !old_state->init_errors.empty());
+  co_return decision;
+}
+
+}  // namespace davit

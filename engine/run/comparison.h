@@ -1,0 +1,25 @@
+#pragma once
+// Asking providers about one registration: Check and Diff (E68-E87). Engine thread.
+
+#include "engine/plan/diff_decision.h"
+#include "engine/run/run_context.h"
+
+namespace davit {
+
+/// Check of a resource or provider (E68, E72): the checked inputs. Failures are reported, one
+/// diagnostic each; the error is then a bail. `old_state` null: no old side is sent.
+Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
+                                        Urn urn,
+                                        StatePtr old_state,
+                                        PropertyMap news,
+                                        InstancePtr provider,
+                                        std::string seed);
+
+/// The comparison of E77, first test that fires; replaceOnChanges is applied (E87). `provider`
+/// null: components and provider resources.
+Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
+                                          const ResourceState& state,
+                                          StatePtr old_state,
+                                          InstancePtr provider);
+
+}  // namespace davit
