@@ -1,5 +1,6 @@
 #pragma once
-// Seam: what happens in a deployment, as typed events for displays and machine output (E216, C130-C139). Engine thread.
+// Seam: what happens in a deployment, as typed events for displays and machine output (E216,
+// C130-C139). Engine thread.
 
 #include <map>
 #include <optional>
@@ -14,15 +15,29 @@ namespace davit {
 
 /// E6, in the order in which summaries list them (C91).
 enum class StepOp {
-  kSame, kCreate, kUpdate, kDelete, kReplace, kCreateReplacement, kDeleteReplaced, kRead, kReadReplacement, kRefresh,
-  kDiscard, kDiscardReplaced, kRemovePendingReplace, kImport, kImportReplacement,
+  kSame,
+  kCreate,
+  kUpdate,
+  kDelete,
+  kReplace,
+  kCreateReplacement,
+  kDeleteReplaced,
+  kRead,
+  kReadReplacement,
+  kRefresh,
+  kDiscard,
+  kDiscardReplaced,
+  kRemovePendingReplace,
+  kImport,
+  kImportReplacement,
 };
 /// `same`, `create-replacement`, ... (E6).
 std::string_view StepOpName(StepOp op);
 /// Whether the step counts in the summary (E7).
 bool IsLogical(StepOp op);
 
-/// What an event says about its step (C133). Old and new are shared records; secrets in them are masked by the writers.
+/// What an event says about its step (C133). Old and new are shared records; secrets in them are
+/// masked by the writers.
 struct StepMetadata {
   StepOp op = StepOp::kSame;
   Urn urn;
@@ -69,7 +84,8 @@ enum class DeploymentResultKind { kSucceeded, kFailed, kCancelled };
 struct SummaryEvent {
   bool maybe_corrupt = false;
   std::chrono::nanoseconds duration{};
-  std::map<StepOp, int> changes;  ///< logical steps only; the root stack included, default providers not
+  std::map<StepOp, int>
+      changes;  ///< logical steps only; the root stack included, default providers not
   bool is_preview = false;
   DeploymentResultKind result = DeploymentResultKind::kSucceeded;
 };
@@ -78,8 +94,14 @@ struct StdoutEvent {
 };
 struct CancelEvent {};
 
-using Event = std::variant<PreludeEvent, ResourcePreEvent, ResourceOutputsEvent, ResourceFailedEvent, DiagnosticEvent,
-                           SummaryEvent, StdoutEvent, CancelEvent>;
+using Event = std::variant<PreludeEvent,
+                           ResourcePreEvent,
+                           ResourceOutputsEvent,
+                           ResourceFailedEvent,
+                           DiagnosticEvent,
+                           SummaryEvent,
+                           StdoutEvent,
+                           CancelEvent>;
 
 class EventSink {
  public:

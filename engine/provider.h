@@ -1,11 +1,13 @@
 #pragma once
-// Seam: provider plugins as the engine uses them. Implemented over gRPC in host/client; scripted in tests.
-// Each method is one RPC of plugins.md section 5 with its codec rules (P69); secrets are re-attached and negotiated
-// features honoured by the implementation. All methods: engine thread, cancellable; after an error of kind
+// Seam: provider plugins as the engine uses them. Implemented over gRPC in host/client; scripted in
+// tests. Each method is one RPC of plugins.md section 5 with its codec rules (P69); secrets are
+// re-attached and negotiated features honoured by the implementation. All methods: engine thread,
+// cancellable; after an error of kind
 //   kFailed          the provider says that nothing changed,
 //   kOutcomeUnknown  the remote state is not known (E8),
 //   kUnimplemented   the provider does not offer the call,
-//   kUnavailable     the process or the connection died; the message names exit status and last output (P35).
+//   kUnavailable     the process or the connection died; the message names exit status and last
+//   output (P35).
 
 #include <cstdint>
 #include <map>
@@ -41,10 +43,19 @@ struct CheckResponse {
 };
 
 /// Kinds of a detailed diff entry, in wire order (P79).
-enum class DiffKind { kAdd = 0, kAddReplace = 1, kDelete = 2, kDeleteReplace = 3, kUpdate = 4, kUpdateReplace = 5 };
+enum class DiffKind {
+  kAdd = 0,
+  kAddReplace = 1,
+  kDelete = 2,
+  kDeleteReplace = 3,
+  kUpdate = 4,
+  kUpdateReplace = 5
+};
 /// `add`, `add-replace`, ... (C134).
 std::string_view DiffKindName(DiffKind kind);
-inline bool IsReplace(DiffKind kind) { return static_cast<int>(kind) % 2 == 1; }
+inline bool IsReplace(DiffKind kind) {
+  return static_cast<int>(kind) % 2 == 1;
+}
 struct PropertyDiff {
   DiffKind kind = DiffKind::kUpdate;
   bool input_diff = false;
@@ -119,9 +130,9 @@ struct ReadRequest {
   std::string status_token;
 };
 struct ReadResponse {
-  std::string id;                       ///< empty: the resource is gone
-  std::optional<PropertyMap> outputs;   ///< absent: does not exist
-  std::optional<PropertyMap> inputs;    ///< absent: the provider gave none
+  std::string id;                      ///< empty: the resource is gone
+  std::optional<PropertyMap> outputs;  ///< absent: does not exist
+  std::optional<PropertyMap> inputs;   ///< absent: the provider gave none
   bool refresh_before_update = false;
   std::vector<std::string> init_errors;
 };
@@ -164,7 +175,8 @@ struct Parameterization {
   friend auto operator<=>(const Parameterization&, const Parameterization&) = default;
 };
 
-/// What to load: name (the plugin's), and as far as known version, download URL, checksums (os-arch -> hex).
+/// What to load: name (the plugin's), and as far as known version, download URL, checksums (os-arch
+/// -> hex).
 struct PluginSpec {
   std::string name;
   std::string version;
@@ -174,7 +186,8 @@ struct PluginSpec {
   std::map<std::string, std::string> env_var_mappings;  ///< NEW -> OLD (P46)
 };
 
-/// One provider process. Before Configure only schema, parameters and configuration checks may be asked for.
+/// One provider process. Before Configure only schema, parameters and configuration checks may be
+/// asked for.
 class Provider {
  public:
   virtual ~Provider() = default;
@@ -211,7 +224,8 @@ class Provider {
 class PluginHost {
  public:
   virtual ~PluginHost() = default;
-  virtual Task<Result<std::shared_ptr<Provider>>> LoadProvider(PluginSpec spec, CancelToken cancel) = 0;
+  virtual Task<Result<std::shared_ptr<Provider>>> LoadProvider(PluginSpec spec,
+                                                               CancelToken cancel) = 0;
 };
 
 }  // namespace davit

@@ -1,6 +1,6 @@
 #pragma once
-// Seams: the program (Source) and what a running deployment offers it (Monitor). YAML programs call Monitor in the
-// process; host/server puts the same interface on a socket for language hosts.
+// Seams: the program (Source) and what a running deployment offers it (Monitor). YAML programs call
+// Monitor in the process; host/server puts the same interface on a socket for language hosts.
 
 #include <map>
 #include <memory>
@@ -20,9 +20,9 @@ enum class RegisterResult { kSuccess = 0, kFail = 1, kSkip = 2 };
 
 struct RegisterResponse {
   Urn urn;
-  std::string id;         ///< kUnknownId in previews of creates; empty for components
+  std::string id;  ///< kUnknownId in previews of creates; empty for components
   PropertyMap outputs;
-  bool unknown = false;   ///< the create was elided: every output is unknown (E31)
+  bool unknown = false;  ///< the create was elided: every output is unknown (E31)
   RegisterResult result = RegisterResult::kSuccess;
 };
 
@@ -63,13 +63,14 @@ struct InvokeGoal {
 struct InvokeOutcome {
   PropertyMap result;
   std::vector<CheckFailure> failures;
-  bool unknown = false;  ///< not called, because something it depends on is still to be created (E117)
+  bool unknown =
+      false;  ///< not called, because something it depends on is still to be created (E117)
 };
 
 enum class Severity { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3, kInfoToStderr = 4 };
 
-/// What a program may ask of a running deployment. Engine thread. Registrations fail with Error::reported set when the
-/// engine has shown the reason already; the program then just ends.
+/// What a program may ask of a running deployment. Engine thread. Registrations fail with
+/// Error::reported set when the engine has shown the reason already; the program then just ends.
 class Monitor {
  public:
   virtual ~Monitor() = default;
@@ -98,14 +99,15 @@ struct RunInfo {
   std::string organization = "organization";
   std::string project;
   std::string stack;
-  std::string root_directory;     ///< directory of the project file, absolute
-  std::string program_directory;  ///< absolute
+  std::string root_directory;                 ///< directory of the project file, absolute
+  std::string program_directory;              ///< absolute
   std::map<std::string, ConfigValue> config;  ///< `namespace:name`, decrypted
   bool preview = false;
   int parallel = 1;
 };
 
-/// A program. Run completes when every registration of it is answered; an error with `reported` set is a bail.
+/// A program. Run completes when every registration of it is answered; an error with `reported` set
+/// is a bail.
 class Source {
  public:
   virtual ~Source() = default;
