@@ -9,11 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/provider.h"
 #include "engine/source.h"
-#include "host/wire/rpc_status.h"
 
 namespace davit {
 
@@ -69,10 +69,8 @@ struct ListQuery {
   std::string continuation;
 };
 
-/// A component to build (P83). Engine fields that plain goals do not have come from RunInfo.
+/// A component to build (P83).
 struct ConstructGoal {
-  RunInfo info;
-  std::string monitor_address;
   std::string type;
   std::string name;
   Urn parent;
@@ -120,6 +118,8 @@ class ProviderClient final : public Provider {
   Task<Result<Parameterization>> ParameterizeByArguments(std::vector<std::string> arguments,
                                                          CancelToken cancel);
   const ProviderFeatures& features() const;
+  /// Ends a process that could not be loaded, at once.
+  Task<void> Abandon();
 
   // --- Provider
 
@@ -143,6 +143,9 @@ class ProviderClient final : public Provider {
 
   // --- beyond Provider
 
+  /// The surroundings that Construct and Call tell of (P83, P85): the run and where to register
+  /// resources.
+  void SetRun(RunInfo info, std::string monitor_address);
   /// P83, P84. The plugin must accept secrets.
   Task<Result<ConstructOutcome>> Construct(ConstructGoal goal, CancelToken cancel);
   /// P87: one page, read to its end.

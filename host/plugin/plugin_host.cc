@@ -1,0 +1,254 @@
+#include "host/plugin/plugin_host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "host/client/provider_client.h"
+#include "host/plugin/plugin_process.h"
+#include "host/plugin/semver.h"
+#include "host/wire/json_text.h"
+
+namespace davit {
+namespace {
+
+constexpr std::chrono::seconds kConnectBudget(10);  // P29
+constexpr std::string_view kLoopback = "127.0.0.1:";
+
+using Environment = std::map<std::string, std::string>;
+
+const std::string* Find(const Environment& environment, const std::string& name) {
+  const auto at = environment.find(name);
+  return at == environment.end() ? nullptr : &at->second;
+}
+
+std::optional<int> ParseInt(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+// P21: the port of an already running provider `name`, if there is one.
+Result<std::optional<int>> AttachPort(const Environment& environment, const std::string& name) {
+  const std::string* text = Find(environment, "PULUMI_DEBUG_PROVIDERS");
+  std::string_view rest = text == nullptr ? std::string_view() : *text;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view entry = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    const std::size_t colon = entry.find(':');
+    const std::optional<int> port =
+        colon == std::string_view::npos ? std::nullopt : ParseInt(entry.substr(colon + 1));
+    if (!port || *port < 1 || *port > 65535) {
+      return Fail(
+          ErrorKind::kInvalid,
+          fmt::format("PULUMI_DEBUG_PROVIDERS holds '{}', which is not of the form name:port",
+                      entry),
+          "write it as name:port[,name:port...]");
+    }
+    if (entry.substr(0, colon) == name) {
+      return port;
+    }
+  }
+  return std::optional<int>();
+}
+
+// P36: the package's configuration as a JSON object of texts.
+std::string PackageConfig(const std::map<std::string, ConfigValue>& config,
+                          const std::string& package) {
+  std::string json = "{";
+  for (const auto& [key, value] : config) {
+    const std::size_t colon = key.find(':');
+    if (colon == std::string::npos || key.substr(0, colon) != package) {
+      continue;
+    }
+    if (json.size() > 1) {
+      json += ',';
+    }
+    AppendJsonText(std::string_view(key).substr(colon + 1), &json);
+    json += ':';
+    AppendJsonText(value.text, &json);
+  }
+  return json + "}";
+}
+
+std::string UpperCase(std::string text) {
+  std::ranges::transform(
+      text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+// P23.
+Environment PluginEnvironment(const PluginHostOptions& options, const PluginSpec& spec) {
+  Environment environment = options.environment;
+  for (const auto& [source, target] : spec.env_var_mappings) {
+    if (const std::string* value = Find(options.environment, source)) {
+      environment[target] = *value;
+    }
+  }
+  for (const auto& [name, value] : options.runtime_options) {
+    environment["PULUMI_RUNTIME_" + UpperCase(name)] = value;
+  }
+  if (!options.project.empty()) {
+    environment["PULUMI_PROJECT"] = options.project;
+    if (spec.name == "pulumi-nodejs") {
+      environment["PULUMI_NODEJS_PROJECT"] = options.project;
+    }
+  }
+  environment["PULUMI_CONFIG"] = PackageConfig(options.config, spec.name);
+  return environment;
+}
+
+// P27, P40.
+bool IsDynamicProvider(const std::string& executable) {
+  return executable.ends_with("pulumi-resource-pulumi-nodejs") ||
+         executable.ends_with("pulumi-resource-pulumi-python");
+}
+
+}  // namespace
+
+struct GrpcPluginHost::Impl {
+  PluginHostOptions options;
+  int next_stream = 1;
+
+  void Show(Severity severity, const std::string& message, int stream_id) const {
+    if (options.output) {
+      options.output(severity, message, std::string(), stream_id);
+    }
+  }
+
+  PluginLaunch Launch(const PluginSpec& spec,
+                      const FoundPlugin& found,
+                      const std::shared_ptr<Impl>& self) {
+    PluginLaunch launch;
+    launch.label = fmt::format("the resource plugin '{}' ({})", spec.name, found.executable);
+    launch.is_dynamic = IsDynamicProvider(found.executable);
+    launch.child.program = found.executable;
+    launch.child.arguments = {options.engine_address};
+    launch.child.environment = PluginEnvironment(options, spec);
+    launch.child.working_directory =
+        options.program_directory.empty() ? options.root_directory : options.program_directory;
+    launch.stdout_severity = launch.is_dynamic ? Severity::kInfo : Severity::kDebug;
+    launch.stderr_severity = launch.is_dynamic ? Severity::kInfoToStderr : Severity::kDebug;
+    launch.stdout_stream = next_stream++;
+    launch.stderr_stream = next_stream++;
+    launch.output = [self](Severity severity, const std::string& message, int stream_id) {
+      self->Show(severity, message, stream_id);
+    };
+    launch.port_deadline = options.start_deadline;
+    const std::string* deadline = Find(options.environment, "DAVIT_PLUGIN_START_TIMEOUT");
+    const std::optional<int> seconds = deadline == nullptr ? std::nullopt : ParseInt(*deadline);
+    if (seconds && *seconds > 0) {
+      launch.port_deadline = std::chrono::seconds(*seconds);
+    }
+    return launch;
+  }
+
+  // P11.
+  void WarnOfOldVersion(const PluginSpec& spec, const std::string& reported) const {
+    const std::optional<Semver> wanted = Semver::ParseTolerant(spec.version);
+    const std::optional<Semver> has = Semver::ParseTolerant(reported);
+    if (spec.version.empty() || !wanted || IsTruthy(options.environment, "PULUMI_DEV") ||
+        (has && *has >= *wanted)) {
+      return;
+    }
+    Show(Severity::kWarning,
+         fmt::format("the resource plugin '{}' reports {}, but version {} was asked for",
+                     spec.name,
+                     reported.empty() ? std::string("no version") : "version " + reported,
+                     spec.version),
+         0);
+  }
+};
+
+GrpcPluginHost::GrpcPluginHost(PluginHostOptions options) : impl_(std::make_shared<Impl>()) {
+  impl_->options = std::move(options);
+}
+
+GrpcPluginHost::~GrpcPluginHost() = default;
+
+Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec spec,
+                                                                     CancelToken cancel) {
+  const std::shared_ptr<Impl> impl = impl_;
+  const PluginHostOptions& options = impl->options;
+  const std::string context = fmt::format("cannot load the provider plugin '{}'", spec.name);
+  Result<std::optional<int>> attach_port = AttachPort(options.environment, spec.name);
+  if (!attach_port) {
+    co_return Fail(std::move(attach_port).error());
+  }
+
+  ProviderClientOptions client_options;
+  client_options.loop = options.loop;
+  client_options.package = spec.name;
+  client_options.status_address = options.engine_address;
+  client_options.end_grace = options.end_grace;
+  client_options.trace = options.trace;
+  client_options.trace_metadata = {{"kind", "resource"}, {"mode", "client"}, {"name", spec.name}};
+  client_options.output = [impl](Severity severity, const std::string& message) {
+    impl->Show(severity, message, 0);
+  };
+  HandshakeRequest handshake;
+  handshake.engine_address = options.engine_address;
+  handshake.loader_target = options.loader_target;
+  handshake.supports_refresh_before_update =
+      !IsTruthy(options.environment, "PULUMI_DISABLE_REFRESH_BEFORE_UPDATE");
+
+  const bool is_attached = attach_port->has_value();
+  if (is_attached) {
+    client_options.target = std::string(kLoopback) + std::to_string(**attach_port);
+  } else {
+    DiscoveryOptions discovery;
+    discovery.project_plugins = options.project_plugins;
+    discovery.environment = options.environment;
+    discovery.program_folder = options.program_folder;
+    std::function<Result<FoundPlugin>()> find =
+        [discovery, name = spec.name, version = spec.version] {
+          return FindPlugin(discovery, "resource", name, version);
+        };
+    Result<FoundPlugin> found =
+        co_await RunOn<Result<FoundPlugin>>(*options.pool, *options.loop, std::move(find));
+    if (!found) {
+      co_return Fail(std::move(found).error());
+    }
+    for (const std::string& warning : found->warnings) {
+      impl->Show(Severity::kWarning, warning, 0);
+    }
+    PluginLaunch launch = impl->Launch(spec, *found, impl);
+    Result<std::shared_ptr<PluginProcess>> process =
+        co_await PluginProcess::Launch(*options.loop, std::move(launch), cancel);
+    if (!process) {
+      co_return Fail(std::move(process).error());
+    }
+    client_options.process = *process;
+    client_options.target = std::string(kLoopback) + std::to_string((*process)->port());
+    handshake.root_directory = found->directory;  // P43
+    handshake.program_directory = found->directory;
+  }
+
+  auto client = std::make_shared<ProviderClient>(std::move(client_options));
+  Result<void> loaded = co_await client->Handshake(std::move(handshake), kConnectBudget, cancel);
+  if (loaded && is_attached) {
+    loaded = co_await client->Attach(options.engine_address, cancel);
+  }
+  if (loaded) {
+    loaded = co_await client->GetPluginInfo(cancel);
+  }
+  if (loaded) {
+    impl->WarnOfOldVersion(spec, client->version());
+    if (spec.parameterization) {
+      loaded = co_await client->Parameterize(*spec.parameterization, cancel);
+    }
+  }
+  if (!loaded) {
+    co_await client->Abandon();
+    co_return Fail(std::move(loaded).error().WithContext(context));
+  }
+  co_return std::shared_ptr<Provider>(client);
+}
+
+}  // namespace davit
