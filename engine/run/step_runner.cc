@@ -103,6 +103,7 @@ Task<Result<void>> ApplyUpdate(RunContext& context, Step& step) {
   const ResourceState& old_state = *step.old_state;
   state.created = old_state.created;
   state.modified = old_state.modified;
+  state.unknown_keys = old_state.unknown_keys;  // S11
   if (state.urn.is_provider()) {
     DAVIT_CO_TRY_VOID(co_await context.providers.Configure(state.urn, old_state.id, state.inputs));
     state.id = old_state.id;
@@ -146,6 +147,7 @@ Task<Result<void>> ApplySame(RunContext& context, Step& step) {
   state.created = old_state.created;
   state.modified = old_state.modified;
   state.import_id = old_state.import_id;
+  state.unknown_keys = old_state.unknown_keys;  // S11
   state.refresh_before_update = old_state.refresh_before_update;
   if (state.urn.is_provider()) {  // E98: providers stay configured with the old inputs
     DAVIT_CO_TRY_VOID(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -99,7 +100,7 @@ class SeededLoop final : public Loop {
   std::mutex mutex_;
   std::uint64_t state_;
   Clock::time_point now_{};
-  std::vector<std::function<void()>> ready_;
+  std::deque<std::function<void()>> ready_;
   std::multimap<Clock::time_point, std::function<void()>> timers_;
 };
 
