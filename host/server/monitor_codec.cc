@@ -1,0 +1,376 @@
+#include "host/server/monitor_codec.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "host/plugin/semver.h"
+#include "host/wire/value_codec.h"
+
+namespace davit {
+namespace {
+
+Unexpected Invalid(std::string message) {
+  return Fail(ErrorKind::kInvalid, std::move(message));
+}
+
+// An option is refused, never ignored.
+Unexpected NotOffered(std::string_view what) {
+  return Fail(ErrorKind::kUnimplemented, fmt::format("davit does not support {} yet", what));
+}
+
+Result<Urn> OptionalUrn(const std::string& text, std::string_view what) {
+  if (text.empty()) {
+    return Urn();
+  }
+  Result<Urn> urn = Urn::Parse(text);
+  if (!urn) {
+    return Invalid(fmt::format("invalid {} '{}'", what, text));
+  }
+  return urn;
+}
+
+template <typename Texts>
+Result<std::vector<Urn>> ToUrns(const Texts& texts, std::string_view what) {
+  std::vector<Urn> urns;
+  for (const std::string& text : texts) {
+    Result<Urn> urn = Urn::Parse(text);
+    if (!urn) {
+      return Invalid(fmt::format("invalid {} '{}'", what, text));
+    }
+    urns.push_back(*std::move(urn));
+  }
+  return urns;
+}
+
+template <typename Texts>
+std::vector<std::string> ToTexts(const Texts& texts) {
+  return std::vector<std::string>(texts.begin(), texts.end());
+}
+
+template <typename Checksums>
+std::map<std::string, std::string> ToChecksums(const Checksums& checksums) {
+  std::map<std::string, std::string> hex;
+  for (const auto& [platform, bytes] : checksums) {
+    std::string& text = hex[platform];
+    for (const char byte : bytes) {
+      text += fmt::format("{:02x}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+    }
+  }
+  return hex;
+}
+
+// P98, P99 (3).
+Result<void> CheckThreeParts(const std::string& type) {
+  const std::size_t first = type.find(':');
+  const std::size_t second = first == std::string::npos ? first : type.find(':', first + 1);
+  if (first == std::string::npos || second == std::string::npos || first == 0 ||
+      second + 1 == type.size()) {
+    return Invalid(fmt::format("the type '{}' is not of the form package:module:Name", type));
+  }
+  return {};
+}
+
+Result<void> CheckVersion(const std::string& version) {
+  if (!version.empty() && !Semver::ParseStrict(version)) {
+    return Invalid(fmt::format("'{}' is not a version", version));
+  }
+  return {};
+}
+
+AliasSpec ToAlias(const pulumirpc::Alias& alias, bool has_node_rules) {
+  AliasSpec spec;
+  if (alias.has_urn()) {
+    spec.urn = Urn::Trusted(alias.urn());
+    return spec;
+  }
+  const pulumirpc::Alias::Spec& sent = alias.spec();
+  const auto set = [](const std::string& text, std::optional<std::string>* out) {
+    if (!text.empty()) {
+      *out = text;
+    }
+  };
+  set(sent.name(), &spec.name);
+  set(sent.type(), &spec.type);
+  set(sent.stack(), &spec.stack);
+  set(sent.project(), &spec.project);
+  if (sent.has_parenturn()) {
+    spec.parent = Urn::Trusted(sent.parenturn());
+  }
+  if (has_node_rules) {  // P100
+    const bool has_parent = sent.has_parenturn() || sent.has_noparent();
+    spec.no_parent = !has_parent;
+  } else {
+    spec.no_parent = sent.has_noparent() && sent.noparent();
+  }
+  return spec;
+}
+
+CodecOptions DecodeOptions() {
+  CodecOptions codec;
+  codec.keep_unknowns = true;
+  codec.keep_secrets = true;
+  codec.keep_resources = true;
+  return codec;
+}
+
+template <typename Trace>
+std::vector<std::string> ToStackTrace(const Trace& trace, const std::string& root_directory) {
+  std::vector<std::string> frames;
+  for (const pulumirpc::StackFrame& frame : trace.frames()) {
+    frames.push_back(SourcePositionText(frame.pc(), root_directory));
+  }
+  return frames;
+}
+
+std::string PercentDecoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t index = 0; index < text.size(); ++index) {
+    unsigned value = 0;
+    if (text[index] == '%' && index + 2 < text.size() &&
+        std::from_chars(text.data() + index + 1, text.data() + index + 3, value, 16).ptr ==
+            text.data() + index + 3) {
+      decoded += static_cast<char>(value);
+      index += 2;
+    } else {
+      decoded += text[index];
+    }
+  }
+  return decoded;
+}
+
+}  // namespace
+
+std::string SourcePositionText(const pulumirpc::SourcePosition& position,
+                               const std::string& root_directory) {
+  constexpr std::string_view kScheme = "file://";
+  std::string_view uri = position.uri();
+  if (!uri.starts_with(kScheme)) {
+    return {};
+  }
+  uri.remove_prefix(kScheme.size());
+  if (uri.empty() || uri.front() != '/') {
+    return {};
+  }
+  const std::filesystem::path path = PercentDecoded(uri);
+  const std::string relative = path.lexically_relative(root_directory).generic_string();
+  if (relative.empty()) {
+    return {};
+  }
+  std::string text = fmt::format("project:///{}#{}", relative, position.line());
+  if (position.column() != 0) {
+    text += fmt::format(",{}", position.column());
+  }
+  return text;
+}
+
+Result<double> ParseDuration(std::string_view text) {
+  const std::string whole(text);
+  const auto bad = [&] {
+    return Invalid(fmt::format("'{}' is not a duration such as 5m or 1h30m", whole));
+  };
+  double total = 0;
+  if (text.empty() || text == "0") {
+    return total;
+  }
+  double sign = 1;
+  if (text.front() == '-' || text.front() == '+') {
+    sign = text.front() == '-' ? -1 : 1;
+    text.remove_prefix(1);
+  }
+  if (text.empty()) {
+    return bad();
+  }
+  constexpr std::pair<std::string_view, double> kUnits[] = {{"ns", 1e-9},
+                                                            {"us", 1e-6},
+                                                            {"\xC2\xB5s", 1e-6},
+                                                            {"\xCE\xBCs", 1e-6},
+                                                            {"ms", 1e-3},
+                                                            {"s", 1},
+                                                            {"m", 60},
+                                                            {"h", 3600}};
+  while (!text.empty()) {
+    double number = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    if (error != std::errc() || text.front() == '-') {
+      return bad();
+    }
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const std::size_t unit_end = std::min(text.find_first_of("0123456789."), text.size());
+    const std::string_view unit = text.substr(0, unit_end);
+    const auto* known = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& entry) {
+      return entry.first == unit;
+    });
+    if (known == std::end(kUnits)) {
+      return bad();
+    }
+    total += number * known->second;
+    text.remove_prefix(unit_end);
+  }
+  return sign * total;
+}
+
+Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request,
+                    const MonitorCaller& caller) {
+  if (request.state_migrations_size() > 0) {
+    return NotOffered("the option 'stateMigrations'");
+  }
+  if (request.remote()) {
+    return NotOffered("remote components");
+  }
+  if (request.transforms_size() > 0) {
+    return NotOffered("the option 'transforms'");
+  }
+  if (request.has_hooks()) {
+    return NotOffered("the option 'hooks'");
+  }
+  if (!request.snippetid().empty()) {
+    return NotOffered("snippets");
+  }
+  Goal goal;
+  goal.type = request.type();
+  goal.name = request.name();
+  goal.custom = request.custom();
+  if (goal.custom) {
+    DAVIT_TRY_VOID(CheckThreeParts(goal.type));
+  }
+  const bool is_provider = goal.type.starts_with(kProviderTypePrefix);
+  if (!is_provider && request.envvarmappings_size() > 0) {
+    return Invalid("environment variable mappings are for provider resources only");
+  }
+  DAVIT_TRY(goal.parent, OptionalUrn(request.parent(), "parent"));
+  CodecOptions codec = DecodeOptions();
+  codec.keep_outputs = true;
+  CodecOptions trigger_codec = codec;
+  codec.upgrade_to_outputs = true;
+  Result<PropertyMap> properties = DecodeStruct(request.object(), codec);
+  if (!properties) {
+    return Fail(std::move(properties).error().WithContext("the inputs cannot be read"));
+  }
+  goal.properties = *std::move(properties);
+  DAVIT_TRY(goal.dependencies, ToUrns(request.dependencies(), "dependency"));
+  for (const auto& [key, dependencies] : request.propertydependencies()) {
+    DAVIT_TRY(goal.property_dependencies[key], ToUrns(dependencies.urns(), "property dependency"));
+  }
+  goal.has_property_dependencies = request.propertydependencies_size() > 0;  // P99 (6)
+  goal.provider = request.provider();
+  goal.providers.insert(request.providers().begin(), request.providers().end());
+  DAVIT_TRY_VOID(CheckVersion(request.version()));
+  goal.version = request.version();
+  goal.download_url = request.plugindownloadurl();
+  goal.checksums = ToChecksums(request.pluginchecksums());
+  goal.package_ref = request.packageref();
+  if (request.has_protect()) {
+    goal.protect = request.protect();
+  }
+  if (request.has_retainondelete()) {
+    goal.retain_on_delete = request.retainondelete();
+  }
+  if (request.deletebeforereplacedefined() || request.deletebeforereplace()) {  // P99 (5)
+    goal.delete_before_replace = request.deletebeforereplace();
+  }
+  goal.ignore_changes = ToTexts(request.ignorechanges());
+  goal.replace_on_changes = ToTexts(request.replaceonchanges());
+  goal.additional_secret_outputs = ToTexts(request.additionalsecretoutputs());
+  goal.hide_diffs = ToTexts(request.hidediffs());
+  DAVIT_TRY(const std::vector<Urn> alias_urns, ToUrns(request.aliasurns(), "alias"));
+  for (const Urn& urn : alias_urns) {
+    goal.aliases.emplace_back().urn = urn;
+  }
+  const bool has_node_rules = !request.aliasspecs() && caller.is_node;
+  for (const pulumirpc::Alias& alias : request.aliases()) {
+    goal.aliases.push_back(ToAlias(alias, has_node_rules));
+  }
+  goal.import_id = request.importid();
+  const pulumirpc::RegisterResourceRequest::CustomTimeouts& timeouts = request.customtimeouts();
+  DAVIT_TRY(goal.custom_timeouts.create, ParseDuration(timeouts.create()));
+  DAVIT_TRY(goal.custom_timeouts.update, ParseDuration(timeouts.update()));
+  DAVIT_TRY(goal.custom_timeouts.delete_, ParseDuration(timeouts.delete_()));
+  DAVIT_TRY(goal.custom_timeouts.read, ParseDuration(timeouts.read()));
+  DAVIT_TRY(goal.deleted_with, OptionalUrn(request.deletedwith(), "deletedWith"));
+  DAVIT_TRY(goal.replace_with, ToUrns(request.replace_with(), "replaceWith"));
+  if (request.has_replacement_trigger()) {
+    DAVIT_TRY(goal.replacement_trigger, DecodeValue(request.replacement_trigger(), trigger_codec));
+  }
+  goal.env_var_mappings.insert(request.envvarmappings().begin(), request.envvarmappings().end());
+  goal.source_position = SourcePositionText(request.sourceposition(), caller.root_directory);
+  goal.stack_trace = ToStackTrace(request.stacktrace(), caller.root_directory);
+  goal.accepts_secrets = request.acceptsecrets();
+  goal.supports_partial_values = request.supportspartialvalues();
+  goal.supports_result_reporting = request.supportsresultreporting();
+  return goal;
+}
+
+Result<ReadGoal> ToReadGoal(const pulumirpc::ReadResourceRequest& request,
+                            const MonitorCaller& caller) {
+  ReadGoal goal;
+  DAVIT_TRY_VOID(CheckThreeParts(request.type()));
+  goal.type = request.type();
+  if (goal.type.starts_with(kProviderTypePrefix)) {
+    return Invalid(fmt::format("a provider cannot be read: '{}'", goal.type));  // P48
+  }
+  goal.name = request.name();
+  goal.id = request.id();
+  DAVIT_TRY(goal.parent, OptionalUrn(request.parent(), "parent"));
+  Result<PropertyMap> properties = DecodeStruct(request.properties(), DecodeOptions());
+  if (!properties) {
+    return Fail(std::move(properties).error().WithContext("the properties cannot be read"));
+  }
+  goal.properties = *std::move(properties);
+  DAVIT_TRY(goal.dependencies, ToUrns(request.dependencies(), "dependency"));
+  goal.provider = request.provider();
+  DAVIT_TRY_VOID(CheckVersion(request.version()));
+  goal.version = request.version();
+  goal.download_url = request.plugindownloadurl();
+  goal.package_ref = request.packageref();
+  goal.additional_secret_outputs = ToTexts(request.additionalsecretoutputs());
+  goal.source_position = SourcePositionText(request.sourceposition(), caller.root_directory);
+  return goal;
+}
+
+Result<InvokeGoal> ToInvokeGoal(const pulumirpc::ResourceInvokeRequest& request) {
+  InvokeGoal goal;
+  goal.token = request.tok();
+  Result<PropertyMap> args = DecodeStruct(request.args(), DecodeOptions());
+  if (!args) {
+    return Fail(std::move(args).error().WithContext("the arguments cannot be read"));
+  }
+  goal.args = *std::move(args);
+  goal.provider = request.provider();
+  DAVIT_TRY_VOID(CheckVersion(request.version()));
+  goal.version = request.version();
+  goal.download_url = request.plugindownloadurl();
+  goal.package_ref = request.packageref();
+  DAVIT_TRY(goal.parent, OptionalUrn(request.parent(), "parent"));
+  DAVIT_TRY(goal.depends_on, ToUrns(request.dependson(), "dependency"));
+  return goal;
+}
+
+Result<PackageDescriptor> ToPackage(const pulumirpc::RegisterPackageRequest& request) {
+  if (request.name().empty()) {
+    return Invalid("a package needs a name");
+  }
+  if (request.has_extension()) {
+    return NotOffered("extension packages");
+  }
+  DAVIT_TRY_VOID(CheckVersion(request.version()));
+  PackageDescriptor package;
+  package.name = request.name();
+  package.version = request.version();
+  package.download_url = request.download_url();
+  package.checksums = ToChecksums(request.checksums());
+  if (request.has_parameterization()) {
+    if (!Semver::ParseStrict(request.parameterization().version())) {
+      return Invalid(fmt::format("'{}' is not a version", request.parameterization().version()));
+    }
+    Parameterization& parameterization = package.parameterization.emplace();
+    parameterization.name = request.parameterization().name();
+    parameterization.version = request.parameterization().version();
+    parameterization.value = request.parameterization().value();
+  }
+  return package;
+}
+
+}  // namespace davit
