@@ -24,7 +24,7 @@ struct CodecOptions {
   bool reject_assets = false;         ///< [RA]
 };
 
-/// Fills `out` (cleared first). Errors name the property path.
+/// Fills `out` (cleared first). Errors name the property path, never a value. A single value that the options drop becomes null.
 Result<void> EncodeStruct(const PropertyMap& map, const CodecOptions& options, google::protobuf::Struct* out);
 Result<void> EncodeValue(const PropertyValue& value, const CodecOptions& options, google::protobuf::Value* out);
 Result<PropertyMap> DecodeStruct(const google::protobuf::Struct& in, const CodecOptions& options);
