@@ -3,11 +3,18 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "engine/base/result.h"
 #include "engine/value/property_value.h"
 
 namespace davit {
+
+/// A file inside an archive.
+struct ArchiveMember {
+  std::string name;
+  std::string bytes;
+};
 
 /// What hashing needs from the world: file bytes, directory listings, URI bodies and SHA-256.
 class AssetContent {
@@ -20,6 +27,9 @@ class AssetContent {
   virtual Result<std::vector<std::string>> ListFiles(const std::string& path) = 0;
   /// Body of a URI (`file://` at least; others may be refused with an error that says so).
   virtual Result<std::string> ReadUri(const std::string& uri) = 0;
+  /// The files of an archive file in their order, for one that lies inside another archive; `name` tells the format. An
+  /// implementation that does not override this refuses such archives.
+  virtual Result<std::vector<ArchiveMember>> Unpack(const std::string& name, const std::string& bytes);
   /// Lower-case hex SHA-256.
   virtual std::string Sha256Hex(const std::string& bytes) = 0;
 };

@@ -32,7 +32,10 @@ class PropertyPath {
   /// Whether `other` lies at or below this path (wildcards match one segment each).
   bool Contains(const PropertyPath& other) const;
 
-  /// The value at the path, looking through secrets and outputs; absent when a step is missing.
+  // A wildcard names no single place: Get, Set and Delete are absent for paths with one.
+
+  /// The value at the path, looking through secrets and outputs (what was inside a secret is given as a secret); absent
+  /// when a step is missing.
   std::optional<PropertyValue> Get(const PropertyValue& root) const;
   /// The root with the value at the path replaced or added. Intermediate containers are never created and lists never grow;
   /// absent when a step is missing. Secret wrappers along the way are kept.

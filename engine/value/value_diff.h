@@ -19,7 +19,8 @@ struct ValueChange {
 };
 
 /// All differences in path order; secret and output wrappers are removed on both sides; assets compare by hash.
-/// An added or deleted container is one change at the container.
+/// An added or deleted container is one change at the container. A null member of a map counts as absent, and an unknown
+/// differs from everything but an unknown.
 std::vector<ValueChange> DiffValues(const PropertyMap& before, const PropertyMap& after);
 /// The sorted top-level keys that differ.
 std::vector<std::string> ChangedKeys(const PropertyMap& before, const PropertyMap& after);
