@@ -25,10 +25,6 @@ bool IsArchiveUri(std::string_view uri) {
   return IsArchiveName(uri.substr(0, uri.find_first_of("?#")));
 }
 
-Unexpected TooDeep() {
-  return Fail(ErrorKind::kInvalid, "archives are nested too deeply");
-}
-
 Result<std::string> BytesOf(const Asset& asset, AssetContent& content) {
   switch (asset.source) {
     case Asset::Source::kText:
