@@ -1,0 +1,407 @@
+#include "cli/options.h"
+
+namespace davit {
+namespace {
+
+using Kind = FlagSpec::Kind;
+using Support = FlagSpec::Support;
+using Flags = std::vector<FlagSpec>;
+
+FlagSpec Switch(std::string name, char short_name, std::string help) {
+  return {std::move(name), short_name, Kind::kBool, "", std::move(help), Support::kYes};
+}
+FlagSpec Value(std::string name, char short_name, std::string value_name, std::string help) {
+  return {std::move(name),
+          short_name,
+          Kind::kText,
+          std::move(value_name),
+          std::move(help),
+          Support::kYes};
+}
+FlagSpec ListOf(std::string name, char short_name, std::string value_name, std::string help) {
+  return {std::move(name),
+          short_name,
+          Kind::kList,
+          std::move(value_name),
+          std::move(help),
+          Support::kYes};
+}
+FlagSpec Refused(std::string name, Kind kind, char short_name = 0) {
+  return {std::move(name), short_name, kind, "VALUE", "", Support::kRefused};
+}
+FlagSpec NoEffect(std::string name, Kind kind, std::string help) {
+  return {std::move(name), 0, kind, "VALUE", std::move(help), Support::kNoEffect};
+}
+
+Flags Join(Flags first, const Flags& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+FlagSpec Stack() {
+  return Value("stack", 's', "NAME", "the stack to use instead of the selected one");
+}
+FlagSpec ConfigFile() {
+  return Value("config-file", 0, "FILE", "use this file instead of Pulumi.<stack>.yaml");
+}
+FlagSpec ShowSecrets() {
+  return Switch("show-secrets", 0, "show secret values in clear");
+}
+FlagSpec Json() {
+  return Switch("json", 'j', "print JSON");
+}
+FlagSpec Yes() {
+  return Switch("yes", 'y', "approve without asking");
+}
+
+// Flags that `up`, `preview`, `destroy` and `refresh` share (C11, column "updr").
+Flags RunFlags() {
+  return {
+      Stack(),
+      ConfigFile(),
+      ListOf("config", 'c', "KEY=VALUE", "set configuration first; saved in the stack file"),
+      Switch("config-path", 0, "the keys of --config are property paths"),
+      Switch("debug", 'd', "also show debug messages"),
+      Value("message", 'm', "TEXT", "a note for the history (which davit does not keep yet)"),
+      {"parallel",
+       'p',
+       Kind::kNumber,
+       "N",
+       "resource operations in flight (default: 4 per CPU)",
+       Support::kYes},
+      ListOf("target", 't', "URN", "only these resources; `*` and `**` are wildcards"),
+      Switch("diff", 0, "show every property that changes"),
+      Json(),
+      Value("output", 0, "default|json", "`json`: one line that sums up the run"),
+      Switch("show-sames", 0, "also list what does not change"),
+      Switch("show-replacement-steps", 0, "show the halves of replacements"),
+      Switch("show-secrets", 0, "show secret values in clear"),
+      Switch("show-full-output", 0, "do not shorten long values"),
+      Switch("urns", 0, "show whole URNs"),
+      Switch("suppress-outputs", 0, "do not show stack outputs"),
+      Switch("suppress-progress", 0, "no dots while waiting"),
+      Switch("skip-config-validation",
+             0,
+             "do not compare the configuration with the project's declarations"),
+      Value("event-log",
+            0,
+            "PATH",
+            "write every event of the run to this file, one JSON object a line"),
+      NoEffect("suppress-permalink", Kind::kBool, "davit never shows a link"),
+      NoEffect("skip-plugin-pre-install", Kind::kBool, "davit never installs plugins ahead"),
+      Refused("exclude", Kind::kList, 'x'),
+      Refused("target-dependents", Kind::kBool),
+      Refused("exclude-dependents", Kind::kBool),
+      Refused("run-program", Kind::kBool),
+      Refused("client", Kind::kText),
+  };
+}
+
+Flags RefreshFlag() {
+  return {Switch("refresh", 'r', "read live state first"),
+          Switch("show-config", 0, "show the configuration first"),
+          Refused("ignore-protect", Kind::kBool)};
+}
+
+Flags ChangeFlags() {
+  return {Yes(), Switch("skip-preview", 'f', "go straight to the change; implies approval")};
+}
+
+FlagSpec PreviewOnly() {
+  return Switch("preview-only", 0, "stop after the preview");
+}
+FlagSpec ExpectNoChanges() {
+  return Switch("expect-no-changes", 0, "exit with status 7 when something changes");
+}
+FlagSpec ShowReads() {
+  return Switch("show-reads", 0, "also list reads");
+}
+
+std::vector<CommandSpec> RunCommands() {
+  std::vector<CommandSpec> commands;
+  commands.push_back({"up",
+                      {"update"},
+                      "",
+                      "create or update the resources of a stack",
+                      0,
+                      0,
+                      Join(Join(Join(RunFlags(), ChangeFlags()), RefreshFlag()),
+                           {ExpectNoChanges(),
+                            ShowReads(),
+                            Refused("secrets-provider", Kind::kText),
+                            Refused("plan", Kind::kText),
+                            Refused("strict", Kind::kBool),
+                            Refused("replace", Kind::kList),
+                            Refused("target-replace", Kind::kList),
+                            Refused("continue-on-error", Kind::kBool),
+                            Refused("policy-pack", Kind::kList),
+                            Refused("policy-pack-config", Kind::kList),
+                            Refused("show-policy-remediations", Kind::kBool),
+                            Refused("attach-debugger", Kind::kBool)})});
+  commands.push_back({"preview",
+                      {"pre"},
+                      "",
+                      "show what `up` would do",
+                      0,
+                      0,
+                      Join(Join(RunFlags(), RefreshFlag()),
+                           {ExpectNoChanges(),
+                            ShowReads(),
+                            Refused("save-plan", Kind::kText),
+                            Refused("import-file", Kind::kText),
+                            Refused("replace", Kind::kList),
+                            Refused("target-replace", Kind::kList),
+                            Refused("policy-pack", Kind::kList),
+                            Refused("policy-pack-config", Kind::kList),
+                            Refused("attach-debugger", Kind::kBool)})});
+  commands.push_back(
+      {"destroy",
+       {"down", "dn"},
+       "",
+       "delete the resources of a stack",
+       0,
+       0,
+       Join(Join(Join(RunFlags(), ChangeFlags()), RefreshFlag()),
+            {PreviewOnly(),
+             Switch("remove", 0, "delete the stack and its configuration afterwards"),
+             Refused("exclude-protected", Kind::kBool),
+             Refused("continue-on-error", Kind::kBool)})});
+  commands.push_back({"refresh",
+                      {},
+                      "",
+                      "bring the state in line with what exists",
+                      0,
+                      0,
+                      Join(Join(RunFlags(), ChangeFlags()),
+                           {PreviewOnly(),
+                            ExpectNoChanges(),
+                            Refused("skip-pending-creates", Kind::kBool),
+                            Refused("clear-pending-creates", Kind::kBool),
+                            Refused("import-pending-creates", Kind::kList)})});
+  return commands;
+}
+
+std::vector<CommandSpec> StackCommands() {
+  return {
+      {"stack",
+       {},
+       "",
+       "show the stack, its resources and outputs",
+       0,
+       0,
+       {Stack(),
+        Switch("show-ids", 'i', "also show ids"),
+        Switch("show-urns", 'u', "also show URNs"),
+        ShowSecrets(),
+        Switch("show-name", 0, "show the name and nothing else"),
+        Refused("output", Kind::kText)}},
+      {"stack init",
+       {"stack new", "stack create", "stack setup"},
+       "[NAME]",
+       "create a stack and select it",
+       0,
+       1,
+       {Stack(),
+        Switch("no-select", 0, "do not select it"),
+        ConfigFile(),
+        Value("secrets-provider", 0, "default|passphrase", "how secrets are encrypted"),
+        Yes(),
+        Refused("copy-config-from", Kind::kText),
+        Refused("teams", Kind::kList)}},
+      {"stack ls",
+       {},
+       "",
+       "list stacks",
+       0,
+       0,
+       {Json(),
+        Switch("all", 'a', "stacks of every project"),
+        Value("project", 'p', "NAME", "stacks of this project"),
+        Refused("organization", Kind::kText, 'o'),
+        Refused("tag", Kind::kText, 't')}},
+      {"stack select",
+       {},
+       "[NAME]",
+       "choose the stack that commands use",
+       0,
+       1,
+       {Stack(),
+        Switch("create", 'c', "create it if it does not exist"),
+        Value("secrets-provider",
+              0,
+              "default|passphrase",
+              "how secrets are encrypted when it is created")}},
+      {"stack unselect", {}, "", "forget the selected stack", 0, 0, {}},
+      {"stack rm",
+       {"stack remove"},
+       "[NAME]",
+       "delete a stack, its history and its configuration",
+       0,
+       1,
+       {Stack(),
+        Switch("force", 'f', "even if resources remain"),
+        Yes(),
+        Switch("preserve-config", 0, "keep the stack file"),
+        ConfigFile(),
+        Refused("remove-backups", Kind::kBool)}},
+      {"stack output",
+       {},
+       "[NAME]",
+       "show outputs",
+       0,
+       1,
+       {Stack(), Json(), Switch("shell", 0, "print assignments for a shell"), ShowSecrets()}},
+      {"stack export",
+       {},
+       "",
+       "print the stack's deployment as JSON",
+       0,
+       0,
+       {Stack(),
+        Value("file", 0, "FILE", "write to this file instead of standard output"),
+        ShowSecrets(),
+        Refused("version", Kind::kText)}},
+      {"stack import",
+       {},
+       "",
+       "replace the stack's deployment",
+       0,
+       0,
+       {Stack(),
+        Value("file", 0, "FILE", "read this file instead of standard input"),
+        Switch("force", 'f', "even if it looks wrong")}},
+  };
+}
+
+std::vector<CommandSpec> ConfigCommands() {
+  const FlagSpec path = Switch("path", 0, "KEY is a path to a property inside a value");
+  return {
+      {"config",
+       {"config ls"},
+       "",
+       "list configuration",
+       0,
+       0,
+       {Stack(), ConfigFile(), Json(), ShowSecrets(), Refused("open", Kind::kBool)}},
+      {"config get",
+       {},
+       "KEY",
+       "print one value, secrets in clear",
+       1,
+       1,
+       {Stack(), ConfigFile(), Json(), path}},
+      {"config set",
+       {},
+       "KEY [VALUE]",
+       "set a value; without VALUE it is read from standard input",
+       1,
+       2,
+       {Stack(),
+        ConfigFile(),
+        path,
+        Switch("secret", 0, "store it encrypted"),
+        Switch("plaintext", 0, "store it in clear, even if it looks like a secret"),
+        Value("type", 0, "string|bool|int|float", "the type in the file"),
+        Switch("raw", 0, "keep a newline at the end of piped input")}},
+      {"config rm", {}, "KEY", "remove a value", 1, 1, {Stack(), ConfigFile(), path}},
+      {"config set-all",
+       {},
+       "",
+       "set several values",
+       0,
+       0,
+       {Stack(),
+        ConfigFile(),
+        path,
+        ListOf("plaintext", 0, "KEY=VALUE", "a value in clear"),
+        ListOf("secret", 0, "KEY=VALUE", "a value to encrypt"),
+        Refused("json", Kind::kText)}},
+      {"config rm-all",
+       {},
+       "KEY...",
+       "remove several values",
+       1,
+       1000,
+       {Stack(), ConfigFile(), path}},
+  };
+}
+
+CommandSpec Missing(std::string name, std::string summary, std::vector<std::string> aliases = {}) {
+  CommandSpec command;
+  command.name = std::move(name);
+  command.aliases = std::move(aliases);
+  command.summary = std::move(summary);
+  command.is_supported = false;
+  return command;
+}
+
+}  // namespace
+
+const std::vector<CommandSpec>& Commands() {
+  static const std::vector<CommandSpec> kCommands = [] {
+    std::vector<CommandSpec> all = RunCommands();
+    for (CommandSpec& command : StackCommands()) {
+      all.push_back(std::move(command));
+    }
+    for (CommandSpec& command : ConfigCommands()) {
+      all.push_back(std::move(command));
+    }
+    all.push_back({"version", {}, "", "print the version", 0, 0, {}});
+    all.push_back({"help", {}, "[COMMAND]", "explain a command", 0, 3, {}});
+    for (const char* name : {"about",
+                             "cancel",
+                             "console",
+                             "convert",
+                             "do",
+                             "env",
+                             "import",
+                             "install",
+                             "login",
+                             "logout",
+                             "logs",
+                             "new",
+                             "package",
+                             "plugin",
+                             "policy",
+                             "schema",
+                             "state",
+                             "watch",
+                             "whoami",
+                             "config cp",
+                             "config refresh",
+                             "config env",
+                             "stack change-secrets-provider",
+                             "stack graph",
+                             "stack history",
+                             "stack migrate",
+                             "stack rename",
+                             "stack tag"}) {
+      all.push_back(Missing(name, ""));
+    }
+    return all;
+  }();
+  return kCommands;
+}
+
+const std::vector<FlagSpec>& GlobalFlags() {
+  static const std::vector<FlagSpec> kFlags = {
+      Value("cwd", 'C', "DIR", "run as if started in DIR"),
+      Value("color", 0, "auto|always|never|raw", "colours (default: auto)"),
+      Switch("non-interactive", 0, "never ask"),
+      Switch("help", 'h', "explain the command"),
+      NoEffect("logtostderr", Kind::kBool, "davit keeps no log files"),
+      Refused("emoji", Kind::kBool, 'e'),
+      Refused("fully-qualify-stack-names", Kind::kBool, 'Q'),
+      Refused("disable-integrity-checking", Kind::kBool),
+      Refused("logflow", Kind::kBool),
+      Refused("verbose", Kind::kNumber, 'v'),
+      Refused("tracing", Kind::kText),
+      Refused("otel-traces", Kind::kText),
+      Refused("profiling", Kind::kText),
+      Refused("memprofilerate", Kind::kNumber),
+      Refused("tracing-header", Kind::kText),
+  };
+  return kFlags;
+}
+
+}  // namespace davit
