@@ -20,7 +20,8 @@ Task<void> RunProgram(RunContext& context, Generator& generator, Monitor& monito
   } catch (const std::exception& exception) {
     failure = MakeError(ErrorKind::kBug, exception.what());
   }
-  if (failure) {
+  // A program that ends because its registrations were no longer served did not fail by itself.
+  if (failure && !(failure->reported && context.cancelled)) {
     context.program_failed = true;
     context.reporter.Report(*failure);
   }

@@ -271,9 +271,10 @@ Task<Result<Chain>> Generator::Plan(Registration& registration) {
   }
   const std::string seed = context_.request.ids->RandomBytes(32);
   if (goal.custom) {
+    // Named first: g++ 12 destroys a conditional temporary in an awaiting statement twice.
+    const StatePtr compared = compares ? old_state : nullptr;
     DAVIT_CO_TRY(state->inputs,
-                 co_await CheckInputsOf(
-                     context_, urn, compares ? old_state : nullptr, news, provider, seed));
+                 co_await CheckInputsOf(context_, urn, compared, news, provider, seed));
   } else {
     state->inputs = std::move(news);
   }
