@@ -205,7 +205,10 @@ Task<Result<std::shared_ptr<PluginProcess>>> PluginProcess::Launch(AsioLoop& loo
   }
 
   // A launch that failed: nothing is in flight, so it ends at once.
-  const bool has_hung = process->is_alive() && !output->first_line;
+  const std::optional<std::string> first_line =
+      output->first_line;  // killing ends an unfinished line, too
+  const bool has_hung = process->is_alive() && !first_line;
+  const bool is_late = loop.Now() >= end;
   const std::string partial = process->child_->unfinished_line(Pipe::kStdout);
   if (has_hung && cancel.is_cancelled()) {
     co_await process->End(std::chrono::nanoseconds(0));
@@ -219,14 +222,14 @@ Task<Result<std::shared_ptr<PluginProcess>>> PluginProcess::Launch(AsioLoop& loo
   const std::string printed =
       lines.empty() ? std::string() : "; it also printed:" + Paragraph(lines);
   Error error = MakeError(ErrorKind::kFailed, {});
-  if (output->first_line) {
+  if (first_line) {
     error.message = fmt::format("{} printed '{}' instead of its port number{}",
                                 launch.label,
-                                output->first_line->substr(0, kShownColumns),
+                                first_line->substr(0, kShownColumns),
                                 printed);
     error.advice =
         "a plugin must print the port that it listens on as the first line of its output";
-  } else if (has_hung && loop.Now() >= end) {
+  } else if (has_hung && is_late) {
     const double seconds = std::chrono::duration<double>(launch.port_deadline).count();
     error.message =
         partial.empty()

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/close_range.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -257,6 +257,7 @@ struct ChildProcess::Impl : std::enable_shared_from_this<ChildProcess::Impl> {
                                   boost::system::error_code ignored;
                                   reader.file.close(ignored);
                                   self->Changed();
+                                  self->Report();
                                 });
   }
 
@@ -356,7 +357,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(AsioLoop& loop, ChildO
   do {
     got = ::read(report.ends.read, &child_error, sizeof child_error);
   } while (got < 0 && errno == EINTR);
-  const int pidfd = got == 0 ? ::pidfd_open(pid, 0) : -1;
+  const int pidfd = got == 0 ? static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)) : -1;
   if (got != 0 || pidfd < 0) {
     const int error = got != 0 ? child_error : errno;
     ::kill(-pid, SIGKILL);
@@ -397,6 +398,10 @@ int ChildProcess::pid() const {
 
 const std::optional<ExitStatus>& ChildProcess::exit_status() const {
   return impl_->status;
+}
+
+void ChildProcess::SetOnChange(std::function<void()> on_change) {
+  impl_->on_change = std::move(on_change);
 }
 
 bool ChildProcess::has_ended(Pipe pipe) const {

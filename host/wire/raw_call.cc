@@ -132,10 +132,13 @@ class StreamReader final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc
   }
 
   void OnDone(const grpc::Status& status) override {
-    channel_->loop.Post(
-        [channel = channel_, call = call_, outcome = ToRpcStatus(status)]() mutable {
-          channel->Finish(*call, std::move(outcome));
-        });
+    // Moved, not copied: the last reference to a channel must not die on a thread of gRPC, which
+    // would wait for itself.
+    Loop& loop = channel_->loop;
+    loop.Post(
+        [channel = std::move(channel_),
+         call = std::move(call_),
+         outcome = ToRpcStatus(status)]() mutable { channel->Finish(*call, std::move(outcome)); });
     delete this;
   }
 
@@ -173,10 +176,14 @@ Task<RawReply> RawChannel::Call(RawRequest request, CancelToken cancel) {
   impl->open.insert(call.get());
   const CancelRegistration registration =
       cancel.OnCancel([context = &call->context] { context->TryCancel(); });
-  std::function<void(grpc::Status)> completed = [impl, call](const grpc::Status& status) {
-    impl->loop.Post([impl, call, outcome = ToRpcStatus(status)]() mutable {
-      impl->Finish(*call, std::move(outcome));
-    });
+  // Moved, not copied, as in StreamReader::OnDone; it is called once.
+  std::function<void(grpc::Status)> completed = [held = impl,
+                                                 call](const grpc::Status& status) mutable {
+    Loop& loop = held->loop;
+    loop.Post(
+        [held = std::move(held), call = std::move(call), outcome = ToRpcStatus(status)]() mutable {
+          held->Finish(*call, std::move(outcome));
+        });
   };
   impl->stub.UnaryCall(&call->context,
                        call->method,
