@@ -1,0 +1,502 @@
+#include "state/backend/file_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "state/backend/stack_lock.h"
+#include "state/backend/stored_stack.h"
+#include "state/journal/journal_format.h"
+#include "state/journal/stack_journal.h"
+
+namespace davit {
+namespace {
+
+constexpr int kProjectLayout = 1;
+constexpr std::string_view kMeta = "/.pulumi/meta.yaml";
+constexpr std::string_view kCheckpointEnd = ".json";
+
+WallTime Now() {
+  return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+}
+
+std::string JoinMessages(const std::vector<Error>& errors) {
+  std::string text;
+  for (const Error& error : errors) {
+    text += text.empty() ? "" : "; ";
+    text += error.message;
+  }
+  return text;
+}
+
+Unexpected Changed(const StackFiles& paths) {
+  return Fail(ErrorKind::kRefused,
+              fmt::format("the checkpoint '{}' was changed by another program since it was read",
+                          paths.checkpoint),
+              "make sure that nothing else works on the stack and run the command again");
+}
+
+class FileBackend final : public Backend {
+ public:
+  FileBackend(std::shared_ptr<FileLayer> files, std::string root, std::string version)
+      : files_(std::move(files)), root_(std::move(root)), version_(std::move(version)) {}
+
+  std::string url() const override { return "file://" + root_; }
+
+  Result<std::vector<StackSummary>> List(const std::optional<std::string>& project) override {
+    DAVIT_TRY_VOID(CheckLayout());
+    std::vector<StackSummary> summaries;
+    DAVIT_TRY(const std::vector<FolderItem> projects, files_->List(root_ + "/.pulumi/stacks"));
+    for (const FolderItem& folder : projects) {
+      if (!folder.is_folder || (project && *project != folder.name)) {
+        continue;
+      }
+      DAVIT_TRY(const std::vector<FolderItem> items,
+                files_->List(root_ + "/.pulumi/stacks/" + folder.name));
+      for (const FolderItem& item : items) {
+        if (!item.is_folder && item.name.ends_with(kCheckpointEnd)) {
+          const std::string name = item.name.substr(0, item.name.size() - kCheckpointEnd.size());
+          DAVIT_TRY(StackSummary summary, Summarize(StackRef{folder.name, name}));
+          summaries.push_back(std::move(summary));
+        }
+      }
+    }
+    return summaries;
+  }
+
+  Result<bool> Exists(const StackRef& stack) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    DAVIT_TRY_VOID(CheckLayout());
+    const StackFiles paths(root_, stack);
+    for (const char* extension : {"", ".gz", ".zst"}) {
+      DAVIT_TRY(const std::optional<std::string> text, files_->Read(paths.checkpoint + extension));
+      if (text) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Result<void> Create(const StackRef& stack, SecretsManager* secrets) override {
+    DAVIT_TRY(const bool exists, Exists(stack));
+    if (exists) {
+      return Fail(
+          ErrorKind::kRefused,
+          fmt::format("the stack '{}' of project '{}' exists already", stack.stack, stack.project),
+          "choose another name, or select it with `davit stack select`");
+    }
+    Snapshot snapshot;
+    StampManifest(&snapshot);
+    CheckpointWriting writing;
+    if (secrets != nullptr) {
+      writing.secrets_type = secrets->type();
+      writing.secrets_state = secrets->state_json();
+    }
+    DAVIT_TRY(const std::string text, WriteCheckpoint(stack.Text(), snapshot, std::move(writing)));
+    const StackFiles paths(root_, stack);
+    DAVIT_TRY_VOID(EnsureMeta());
+    DAVIT_TRY_VOID(ReplaceCheckpoint(*files_, paths, std::nullopt, text));
+    seen_[stack.Text()] = Sha256Hex(text);
+    return {};
+  }
+
+  Result<void> Remove(const StackRef& stack, bool force) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    DAVIT_TRY_VOID(CheckLayout());
+    const StackFiles paths(root_, stack);
+    SecretTexts texts;
+    const Result<StoredStack> stored =
+        ReadStoredStack(*files_, paths, stack, SecretsIn::kClosed, &texts, SecretsOpener());
+    if (!stored && !force) {
+      return Fail(stored.error());
+    }
+    if (stored && !force) {
+      const auto remaining =
+          std::count_if(stored->folded.resources.begin(),
+                        stored->folded.resources.end(),
+                        [](const StatePtr& state) { return !state->urn.is_root_stack(); });
+      if (remaining > 0) {
+        return Fail(ErrorKind::kRefused,
+                    fmt::format("the stack '{}' still has {} resource{}",
+                                stack.stack,
+                                remaining,
+                                remaining == 1 ? "" : "s"),
+                    "remove them with `davit destroy`, or use --force to forget them");
+      }
+    }
+    DAVIT_TRY_VOID(files_->Remove(paths.checkpoint + ".attrs"));
+    DAVIT_TRY_VOID(files_->Remove(paths.backup + ".attrs"));
+    DAVIT_TRY_VOID(files_->Rename(paths.checkpoint, paths.backup));
+    DAVIT_TRY_VOID(RemoveWithSidecar(*files_, paths.tags));
+    DAVIT_TRY(const std::vector<FolderItem> history, files_->List(paths.history));
+    for (const FolderItem& item : history) {
+      DAVIT_TRY_VOID(files_->Remove(paths.history + "/" + item.name));
+    }
+    DAVIT_TRY_VOID(files_->Remove(paths.journal));
+    DAVIT_TRY_VOID(files_->Remove(paths.conflict));
+    seen_.erase(stack.Text());
+    return files_->SyncFolder(FolderOf(paths.checkpoint));
+  }
+
+  Result<std::unique_ptr<StackLock>> Lock(const StackRef& stack) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    DAVIT_TRY_VOID(CheckLayout());
+    // Not through files_: locks are no steps of the crash tests.
+    const std::unique_ptr<FileLayer> files = SystemFiles();
+    return TakeStackLock(*files, StackFiles(root_, stack), stack);
+  }
+
+  Result<LoadedStack> Load(const StackRef& stack,
+                           const SecretsOpener& opener,
+                           bool may_recover) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    DAVIT_TRY_VOID(CheckLayout());
+    const StackFiles paths(root_, stack);
+    Result<StoredStack> stored = Fail(ErrorKind::kBug, "not read");
+    // Without the lock a run may fold between the two reads; then the next attempt finds them in
+    // step.
+    constexpr int kAttempts = 3;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      stored = ReadStoredStack(*files_, paths, stack, SecretsIn::kOpen, texts_.get(), opener);
+      if (may_recover || stored || stored.error().kind != ErrorKind::kRefused) {
+        break;
+      }
+    }
+    if (!stored) {
+      return Fail(std::move(stored).error());
+    }
+    if (!stored->checkpoint.magic_matches) {
+      return Fail(
+          ErrorKind::kInvalid,
+          fmt::format("the checkpoint '{}' is damaged: its magic does not match its version",
+                      paths.checkpoint),
+          fmt::format("the state before the last update is in '{}'", paths.backup));
+    }
+    LoadedStack loaded;
+    if (may_recover) {
+      DAVIT_TRY_VOID(Recover(paths, stack, opener, &*stored));
+      loaded.recovery = stored->recovery;
+    }
+    loaded.snapshot = std::move(stored->folded);
+    loaded.snapshot.secrets_type = stored->secrets_type;
+    loaded.snapshot.secrets_state = stored->secrets_state;
+    seen_[stack.Text()] = stored->text_sha256;
+    return loaded;
+  }
+
+  Result<void> Save(const StackRef& stack,
+                    const Snapshot& snapshot,
+                    std::shared_ptr<SecretsManager> secrets) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    DAVIT_TRY_VOID(CheckLayout());
+    const StackFiles paths(root_, stack);
+    DAVIT_TRY(const std::optional<std::string> before, files_->Read(paths.checkpoint));
+    const auto seen = seen_.find(stack.Text());
+    if (seen != seen_.end() && before && Sha256Hex(*before) != seen->second) {
+      return Changed(paths);
+    }
+    Snapshot written = snapshot;
+    if (!written.manifest_time) {
+      StampManifest(&written);
+    }
+    CheckpointWriting writing;
+    writing.secrets_type = secrets ? secrets->type() : snapshot.secrets_type;
+    writing.secrets_state = secrets ? secrets->state_json() : snapshot.secrets_state;
+    writing.values = Encrypting(secrets.get(), writing.secrets_type, writing.secrets_state);
+    DAVIT_TRY(const std::string text, WriteCheckpoint(stack.Text(), written, std::move(writing)));
+    DAVIT_TRY_VOID(EnsureMeta());
+    DAVIT_TRY_VOID(ReplaceCheckpoint(*files_, paths, before, text));
+    seen_[stack.Text()] = Sha256Hex(text);
+    DAVIT_TRY_VOID(files_->Remove(paths.conflict));
+    return files_->Remove(
+        paths.journal);  // of a run that crashed: the new state stands in its place
+  }
+
+  Result<std::unique_ptr<StackJournal>> OpenJournal(
+      const StackRef& stack,
+      const Snapshot& base,
+      std::shared_ptr<SecretsManager> secrets,
+      Loop& loop,
+      std::function<void(std::function<void()>)> run) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    const StackFiles paths(root_, stack);
+    DAVIT_TRY(const std::optional<std::string> journal, files_->Read(paths.journal));
+    if (journal) {
+      return Fail(ErrorKind::kRefused,
+                  fmt::format("the journal '{}' of an earlier run was not folded", paths.journal),
+                  "run the command again; a load with the lock recovers it");
+    }
+    DAVIT_TRY(const std::optional<std::string> text, files_->Read(paths.checkpoint));
+    JournalLog::Setup setup;
+    setup.files = files_;
+    setup.path = paths.journal;
+    setup.base_sha256 = Sha256Hex(text.value_or(""));
+    setup.checkpoint_size = text ? text->size() : 0;
+    setup.base = std::make_shared<const Snapshot>(base);
+    setup.texts = texts_;
+    setup.secrets = std::move(secrets);
+    const auto seen = seen_.find(stack.Text());
+    if (!text || (seen != seen_.end() && seen->second != setup.base_sha256)) {
+      return Changed(paths);
+    }
+    return MakeStackJournal(std::move(setup), loop, std::move(run), [this, stack](JournalLog& log) {
+      return FoldLog(stack, log);
+    });
+  }
+
+  Result<std::string> Export(const StackRef& stack,
+                             bool show_secrets,
+                             const SecretsOpener& opener) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    DAVIT_TRY_VOID(CheckLayout());
+    const StackFiles paths(root_, stack);
+    SecretTexts texts;
+    SecretsIn in = show_secrets ? SecretsIn::kOpen : SecretsIn::kClosed;
+    DAVIT_TRY(StoredStack stored, ReadStoredStack(*files_, paths, stack, in, &texts, opener));
+    CheckpointWriting writing;
+    writing.values.secrets = show_secrets ? SecretsOut::kPlaintext : SecretsOut::kAsRead;
+    const bool has_two_managers =
+        stored.recovery && ManagerId(stored.secrets_type, stored.secrets_state) !=
+                               ManagerId(stored.folded.secrets_type, stored.folded.secrets_state);
+    std::shared_ptr<SecretsManager> manager;
+    if (!show_secrets && has_two_managers) {
+      // A crashed run used another passphrase than the checkpoint: one file cannot hold both kinds
+      // as they are.
+      DAVIT_TRY(stored, ReadStoredStack(*files_, paths, stack, SecretsIn::kOpen, &texts, opener));
+      DAVIT_TRY(manager, opener(stored.secrets_type, stored.secrets_state));
+      writing.values.secrets = SecretsOut::kEncrypted;
+      writing.values.manager = manager.get();
+      writing.values.manager_id = ManagerId(stored.secrets_type, stored.secrets_state);
+    }
+    writing.values.texts = &texts;
+    writing.secrets_type = stored.secrets_type;
+    writing.secrets_state = stored.secrets_state;
+    std::optional<Snapshot> snapshot;
+    if (stored.checkpoint.snapshot || stored.recovery) {
+      snapshot = std::move(stored.folded);
+    }
+    return WriteExported(snapshot, stored.checkpoint.features, std::move(writing));
+  }
+
+  Result<Snapshot> ReadImport(const StackRef& stack,
+                              const std::string& text,
+                              bool force,
+                              const SecretsOpener& opener,
+                              std::vector<std::string>* warnings) override {
+    CheckpointReading reading{SecretsIn::kOpen, texts_.get(), opener};
+    DAVIT_TRY(Checkpoint imported, ReadExported(text, reading));
+    Snapshot snapshot = imported.snapshot.value_or(Snapshot());
+    std::vector<Error> faults;
+    for (const StatePtr& state : snapshot.resources) {
+      if (state->urn.stack() != stack.stack) {
+        faults.push_back(
+            MakeError(ErrorKind::kInvalid,
+                      fmt::format("the resource '{}' belongs to the stack '{}', not to '{}'",
+                                  state->urn.text(),
+                                  state->urn.stack(),
+                                  stack.stack)));
+      }
+    }
+    if (!imported.magic_matches) {
+      faults.push_back(
+          MakeError(ErrorKind::kInvalid, "the magic of the manifest does not match its version"));
+    }
+    std::ranges::move(VerifySnapshot(snapshot), std::back_inserter(faults));
+    if (!faults.empty() && !force) {
+      return Fail(ErrorKind::kRefused,
+                  fmt::format("the deployment cannot be imported: {}", JoinMessages(faults)),
+                  "correct it, or use --force to import it as it is");
+    }
+    for (const Error& fault : faults) {
+      warnings->push_back(fault.message);
+    }
+    for (const PendingOperation& operation : snapshot.pending_operations) {
+      warnings->push_back(fmt::format("the pending operation '{}' of '{}' is removed",
+                                      OperationTypeName(operation.type),
+                                      operation.resource->urn.text()));
+    }
+    snapshot.pending_operations.clear();
+    return snapshot;
+  }
+
+ private:
+  // S117, S120: the project layout only; an empty folder counts as one.
+  Result<void> CheckLayout() {
+    const std::string path = root_ + std::string(kMeta);
+    DAVIT_TRY(const std::optional<std::string> meta, files_->Read(path));
+    if (meta) {
+      const std::size_t key = meta->find("version:");
+      const int version = key == std::string::npos ? -1 : std::atoi(meta->c_str() + key + 8);
+      if (version == kProjectLayout) {
+        return {};
+      }
+      if (version != 0) {
+        return Fail(ErrorKind::kInvalid,
+                    fmt::format("'{}' names no known version of the store", path),
+                    "update davit, or correct the file (`version: 1`)");
+      }
+      return LegacyLayout();
+    }
+    DAVIT_TRY(const std::vector<FolderItem> items, files_->List(root_ + "/.pulumi/stacks"));
+    for (const FolderItem& item : items) {
+      if (!item.is_folder &&
+          (item.name.ends_with(kCheckpointEnd) || item.name.ends_with(".json.gz"))) {
+        return LegacyLayout();
+      }
+    }
+    return {};
+  }
+
+  Unexpected LegacyLayout() const {
+    return Fail(ErrorKind::kUnimplemented,
+                fmt::format("the store '{}' has the old layout without projects", root_),
+                "upgrade it with `pulumi state upgrade`");
+  }
+
+  Result<void> EnsureMeta() {
+    const std::string path = root_ + std::string(kMeta);
+    DAVIT_TRY(const std::optional<std::string> meta, files_->Read(path));
+    if (meta) {
+      return {};
+    }
+    DAVIT_TRY_VOID(files_->MakeFolder(FolderOf(path)));
+    return ReplaceFile(*files_, path, fmt::format("version: {}\n", kProjectLayout));
+  }
+
+  void StampManifest(Snapshot* snapshot) const {
+    snapshot->manifest_time = Now();
+    snapshot->manifest_version = version_;
+    snapshot->manifest_plugins_json.clear();
+  }
+
+  PropertyWriting Encrypting(SecretsManager* manager,
+                             const std::string& type,
+                             const std::string& state) {
+    PropertyWriting writing;
+    writing.texts = texts_.get();
+    writing.manager = manager;
+    writing.manager_id = ManagerId(type, state);
+    return writing;
+  }
+
+  Result<StackSummary> Summarize(const StackRef& stack) {
+    StackSummary summary;
+    summary.name = stack.stack;
+    summary.project = stack.project;
+    DAVIT_TRY(const std::optional<std::string> text,
+              files_->Read(StackFiles(root_, stack).checkpoint));
+    SecretTexts texts;
+    CheckpointReading reading{SecretsIn::kClosed, &texts, SecretsOpener()};
+    const Result<Checkpoint> checkpoint = ReadCheckpoint(text.value_or("{}"), reading);
+    if (checkpoint && checkpoint->snapshot) {  // a damaged stack is listed without details
+      summary.last_update = checkpoint->snapshot->manifest_time;
+      summary.resource_count = static_cast<int>(checkpoint->snapshot->resources.size());
+    }
+    return summary;
+  }
+
+  // Folds what a crashed run left into the checkpoint and removes its journal.
+  Result<void> Recover(const StackFiles& paths,
+                       const StackRef& stack,
+                       const SecretsOpener& opener,
+                       StoredStack* stored) {
+    if (!stored->has_journal) {
+      return {};
+    }
+    if (stored->recovery) {
+      StampManifest(&stored->folded);
+      CheckpointWriting writing;
+      writing.secrets_type = stored->secrets_type;
+      writing.secrets_state = stored->secrets_state;
+      writing.integrity_error = JoinMessages(VerifySnapshot(stored->folded));
+      writing.values =
+          Encrypting(stored->manager.get(), stored->secrets_type, stored->secrets_state);
+      Result<std::string> text = WriteCheckpoint(stack.Text(), stored->folded, writing);
+      if (!text && !stored->manager && !stored->secrets_type.empty() &&
+          text.error().kind == ErrorKind::kRefused) {
+        DAVIT_TRY(stored->manager, opener(stored->secrets_type, stored->secrets_state));
+        writing.values.manager = stored->manager.get();
+        text = WriteCheckpoint(stack.Text(), stored->folded, writing);
+      }
+      DAVIT_TRY(const std::string folded, std::move(text));
+      const std::string sha256 = Sha256Hex(folded);
+      DAVIT_TRY_VOID(NoteRecovery(paths, *stored->recovery, sha256));
+      DAVIT_TRY_VOID(ReplaceCheckpoint(*files_, paths, stored->text, folded));
+      stored->text_sha256 = sha256;
+    }
+    return files_->Remove(paths.journal);
+  }
+
+  // Says in the journal of the crashed run, behind what is sound in it, that it is being folded.
+  Result<void> NoteRecovery(const StackFiles& paths,
+                            const Recovery& recovery,
+                            const std::string& sha256) {
+    DAVIT_TRY(const std::optional<std::string> journal, files_->Read(paths.journal));
+    const std::size_t size = journal.value_or("").size();
+    std::string record;
+    AppendRecord(RecordKind::kFolded, sha256, &record);
+    DAVIT_TRY(
+        const std::unique_ptr<AppendFile> file,
+        files_->Reopen(paths.journal, size - static_cast<std::size_t>(recovery.discarded_bytes)));
+    DAVIT_TRY_VOID(file->Append(record));
+    return file->Sync();
+  }
+
+  Result<void> FoldLog(const StackRef& stack, JournalLog& log) {
+    const StackFiles paths(root_, stack);
+    Snapshot snapshot = Replay(*log.setup().base, log.entries());
+    StampManifest(&snapshot);
+    const std::string faults = JoinMessages(VerifySnapshot(snapshot));
+    CheckpointWriting writing;
+    writing.secrets_type = log.secrets_type();
+    writing.secrets_state = log.secrets_state();
+    writing.integrity_error = faults;
+    writing.values = log.Writing();
+    DAVIT_TRY(const std::string text, WriteCheckpoint(stack.Text(), snapshot, std::move(writing)));
+    DAVIT_TRY(const std::optional<std::string> before, files_->Read(paths.checkpoint));
+    if (!before || Sha256Hex(*before) != log.setup().base_sha256) {
+      DAVIT_TRY_VOID(files_->MakeFolder(FolderOf(paths.conflict)));
+      DAVIT_TRY_VOID(ReplaceFile(*files_, paths.conflict, text));
+      return Fail(
+          ErrorKind::kRefused,
+          fmt::format("the checkpoint '{}' was changed by another program during the run",
+                      paths.checkpoint),
+          fmt::format(
+              "what this run knows is in '{}'; import whichever is right with `davit stack import`",
+              paths.conflict));
+    }
+    const std::string sha256 = Sha256Hex(text);
+    DAVIT_TRY_VOID(log.NoteFold(sha256));
+    DAVIT_TRY_VOID(ReplaceCheckpoint(*files_, paths, before, text));
+    seen_[stack.Text()] = sha256;
+    DAVIT_TRY_VOID(log.Remove());
+    if (!faults.empty()) {  // S45: stored first, then told
+      return Fail(ErrorKind::kBug,
+                  fmt::format("the new state was stored but is not sound: {}", faults),
+                  "export it, correct it and import it again");
+    }
+    return {};
+  }
+
+  std::shared_ptr<FileLayer> files_;
+  std::string root_;
+  std::string version_;
+  std::shared_ptr<SecretTexts> texts_ = std::make_shared<SecretTexts>();
+  /// SHA-256 of each checkpoint as this process last read or wrote it (S174).
+  std::map<std::string, std::string> seen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeFileBackend(std::shared_ptr<FileLayer> files,
+                                         std::string root,
+                                         std::string version) {
+  return std::make_unique<FileBackend>(std::move(files), std::move(root), std::move(version));
+}
+
+}  // namespace davit

@@ -1,0 +1,18 @@
+#pragma once
+// The file backend over a given file layer; OpenBackend makes one over the machine's files, tests
+// over their own.
+
+#include <memory>
+#include <string>
+
+#include "state/backend/backend.h"
+#include "state/journal/durable_file.h"
+
+namespace davit {
+
+/// `root` is the folder that holds `.pulumi`; an absolute path.
+std::unique_ptr<Backend> MakeFileBackend(std::shared_ptr<FileLayer> files,
+                                         std::string root,
+                                         std::string version);
+
+}  // namespace davit

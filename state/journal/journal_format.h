@@ -1,0 +1,43 @@
+#pragma once
+// The bytes of a journal file (docs/JOURNAL.md): a header that names the checkpoint it applies to,
+// then records, each with length and checksum. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+
+namespace davit {
+
+/// What a record is about; the first byte of its payload.
+enum class RecordKind : char {
+  kEntry = 'E',    ///< an entry (codec/journal_json)
+  kSecrets = 'S',  ///< the `secrets_providers` of this run: type, newline, state as JSON
+  kFolded = 'F',   ///< SHA-256 of the checkpoint into which all records before it are being folded
+};
+
+/// CRC-32C (Castagnoli).
+std::uint32_t Crc32c(std::string_view bytes);
+
+std::string EncodeHeader(const std::string& base_sha256);
+void AppendRecord(RecordKind kind, std::string_view body, std::string* out);
+
+/// A journal file taken apart. Views point into the bytes given.
+struct JournalImage {
+  std::string base_sha256;
+  std::optional<std::string> secrets_type;
+  std::string secrets_state;
+  std::vector<std::string_view> entries;
+  std::optional<std::string> folded_sha256;
+  std::size_t valid_size = 0;  ///< up to the end of the last record that checks
+  std::size_t discarded = 0;   ///< bytes behind it
+};
+/// Reads up to the first record that does not check. A damaged header is an error: a journal gets
+/// its name only when its header is on the disk.
+Result<JournalImage> ReadJournalImage(std::string_view bytes);
+
+}  // namespace davit

@@ -1,0 +1,187 @@
+#include "state/journal/journal_log.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "state/journal/journal_format.h"
+
+namespace davit {
+namespace {
+
+constexpr std::size_t kSmallestLimit = std::size_t{1} << 20;
+
+bool EndsOperation(JournalKind kind) {
+  return kind == JournalKind::kSuccess || kind == JournalKind::kFailure ||
+         kind == JournalKind::kRefreshSuccess;
+}
+
+}  // namespace
+
+std::vector<JournalEntry> Compacted(const std::vector<JournalEntry>& entries) {
+  std::unordered_set<std::int64_t> ended;
+  for (const JournalEntry& entry : entries) {
+    if (EndsOperation(entry.kind)) {
+      ended.insert(entry.operation_id);
+    }
+  }
+  std::vector<JournalEntry> kept;
+  std::unordered_map<std::int64_t, std::size_t> added;  // where the entry is that added a record
+  for (const JournalEntry& entry : entries) {
+    if (entry.kind == JournalKind::kFailure ||
+        (entry.kind == JournalKind::kBegin && ended.contains(entry.operation_id))) {
+      continue;
+    }
+    if (entry.kind == JournalKind::kOutputs && entry.remove_new &&
+        added.contains(*entry.remove_new)) {
+      kept[added[*entry.remove_new]].state = entry.state;
+      continue;
+    }
+    if (entry.kind == JournalKind::kRebuiltBase) {
+      added.clear();
+    }
+    if (entry.kind == JournalKind::kSuccess && entry.state) {
+      added[entry.operation_id] = kept.size();
+    }
+    for (const std::optional<std::int64_t>& touched :
+         {entry.remove_new, entry.delete_new, entry.pending_replacement_new}) {
+      if (touched) {
+        added.erase(*touched);  // a flag would be lost with the state that carries it
+      }
+    }
+    kept.push_back(entry);
+  }
+  return kept;
+}
+
+JournalLog::JournalLog(Setup setup)
+    : setup_(std::move(setup)),
+      base_index_(IndexRecords(setup_.base->resources)),
+      limit_(std::max(kSmallestLimit, 2 * setup_.checkpoint_size)) {}
+
+std::string JournalLog::secrets_type() const {
+  return setup_.secrets ? setup_.secrets->type() : setup_.base->secrets_type;
+}
+
+std::string JournalLog::secrets_state() const {
+  return setup_.secrets ? setup_.secrets->state_json() : setup_.base->secrets_state;
+}
+
+PropertyWriting JournalLog::Writing() const {
+  PropertyWriting writing;
+  writing.texts = setup_.texts.get();
+  writing.manager = setup_.secrets.get();
+  writing.manager_id = ManagerId(secrets_type(), secrets_state());
+  return writing;
+}
+
+Result<std::string> JournalLog::Encode(const JournalEntry& entry) {
+  PropertyWriting writing = Writing();
+  std::string json;
+  WriteJournalEntry(entry, base_index_, writing, &json);
+  if (writing.error) {
+    return Fail(*writing.error);
+  }
+  std::string record;
+  AppendRecord(RecordKind::kEntry, json, &record);
+  return record;
+}
+
+std::vector<Result<void>> JournalLog::Write(std::vector<JournalEntry> batch) {
+  std::vector<Result<void>> results(batch.size());
+  std::string records;
+  const std::size_t before = entries_.size();
+  std::vector<std::size_t> accepted;
+  for (std::size_t at = 0; at < batch.size(); ++at) {
+    Result<std::string> record = Encode(batch[at]);
+    if (!record) {
+      results[at] = Fail(record.error());
+      continue;
+    }
+    records += *record;
+    accepted.push_back(at);
+    entries_.push_back(std::move(batch[at]));
+  }
+  if (accepted.empty()) {
+    return results;
+  }
+  must_rewrite_ = must_rewrite_ || size_ + records.size() > limit_;
+  const Result<void> done = must_rewrite_ ? Rewrite("") : AppendAndSync(records);
+  if (done) {
+    return results;
+  }
+  for (const std::size_t at : accepted) {
+    results[at] = Fail(done.error());
+  }
+  // What was about to begin does not begin now; all else has happened and must not be forgotten.
+  const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(before);
+  entries_.erase(
+      std::remove_if(first,
+                     entries_.end(),
+                     [](const JournalEntry& entry) { return entry.kind == JournalKind::kBegin; }),
+      entries_.end());
+  return results;
+}
+
+Result<void> JournalLog::AppendAndSync(const std::string& records) {
+  must_rewrite_ = true;  // until it is known to be on the disk
+  DAVIT_TRY_VOID(file_->Append(records));
+  DAVIT_TRY_VOID(file_->Sync());
+  size_ += records.size();
+  must_rewrite_ = false;
+  return {};
+}
+
+// Writes a new file with all that still matters, and gives it the name at once.
+Result<void> JournalLog::Rewrite(const std::string& last_record) {
+  must_rewrite_ = true;
+  file_.reset();
+  std::vector<JournalEntry> kept = Compacted(entries_);
+  std::string bytes = EncodeHeader(setup_.base_sha256);
+  if (setup_.secrets) {
+    AppendRecord(RecordKind::kSecrets, ManagerId(secrets_type(), secrets_state()), &bytes);
+  }
+  for (const JournalEntry& entry : kept) {
+    DAVIT_TRY(const std::string record, Encode(entry));
+    bytes += record;
+  }
+  bytes += last_record;
+  FileLayer& files = *setup_.files;
+  const std::string folder = FolderOf(setup_.path);
+  const std::string beside = setup_.path + ".tmp";
+  DAVIT_TRY_VOID(files.MakeFolder(folder));
+  DAVIT_TRY(std::unique_ptr<AppendFile> file, files.Create(beside));
+  DAVIT_TRY_VOID(file->Append(bytes));
+  DAVIT_TRY_VOID(file->Sync());
+  exists_ = true;
+  DAVIT_TRY_VOID(files.Rename(beside, setup_.path));
+  DAVIT_TRY_VOID(files.SyncFolder(folder));
+  file_ = std::move(file);
+  size_ = bytes.size();
+  limit_ = std::max(limit_, 2 * size_);
+  entries_ = std::move(kept);
+  must_rewrite_ = false;
+  return {};
+}
+
+void JournalLog::Keep(std::vector<JournalEntry> entries) {
+  std::move(entries.begin(), entries.end(), std::back_inserter(entries_));
+}
+
+Result<void> JournalLog::NoteFold(const std::string& sha256) {
+  if (!exists_) {
+    return {};
+  }
+  std::string record;
+  AppendRecord(RecordKind::kFolded, sha256, &record);
+  return must_rewrite_ ? Rewrite(record) : AppendAndSync(record);
+}
+
+Result<void> JournalLog::Remove() {
+  file_.reset();
+  return exists_ ? setup_.files->Remove(setup_.path) : Result<void>();
+}
+
+}  // namespace davit

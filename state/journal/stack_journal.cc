@@ -1,0 +1,125 @@
+#include "state/journal/stack_journal.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "engine/base/check.h"
+
+namespace davit {
+namespace {
+
+struct Waiting {
+  JournalEntry entry;
+  std::shared_ptr<Completion<Result<void>>> done;  ///< null: deferred, nobody waits
+};
+
+// Shared with the work in flight, which may outlive the journal when a run is given up.
+struct Core {
+  Core(JournalLog::Setup setup, Loop& the_loop, std::function<void(std::function<void()>)> the_run)
+      : log(std::move(setup)), loop(the_loop), run(std::move(the_run)) {}
+  JournalLog log;
+  Loop& loop;
+  std::function<void(std::function<void()>)> run;
+  std::vector<Waiting> queue;
+  bool is_writing = false;
+  std::optional<Error> broken;  ///< a deferred entry was lost
+};
+
+std::vector<Result<void>> WriteAll(JournalLog& log, std::vector<Waiting>& batch) {
+  std::vector<JournalEntry> entries;
+  for (Waiting& waiting : batch) {
+    entries.push_back(std::move(waiting.entry));
+  }
+  try {
+    return log.Write(std::move(entries));
+  } catch (const std::exception& exception) {
+    const Result<void> failed = Fail(ErrorKind::kBug, exception.what());
+    return std::vector<Result<void>>(batch.size(), failed);
+  }
+}
+
+void StartWriting(const std::shared_ptr<Core>& core);
+
+void Finish(const std::shared_ptr<Core>& core,
+            std::vector<Waiting>& batch,
+            std::vector<Result<void>>& results) {
+  core->is_writing = false;
+  for (std::size_t at = 0; at < batch.size(); ++at) {
+    if (batch[at].done) {
+      batch[at].done->Set(std::move(results[at]));
+    } else if (!results[at] && !core->broken) {
+      core->broken = results[at].error();
+    }
+  }
+  if (std::any_of(core->queue.begin(), core->queue.end(), [](const Waiting& waiting) {
+        return waiting.done != nullptr;
+      })) {
+    StartWriting(core);
+  }
+}
+
+// Takes the queue only when the loop comes round, so that steps which are ready together share one
+// sync.
+void StartWriting(const std::shared_ptr<Core>& core) {
+  core->is_writing = true;
+  core->loop.Post([core] {
+    auto batch = std::make_shared<std::vector<Waiting>>(std::exchange(core->queue, {}));
+    core->run([core, batch] {
+      auto results = std::make_shared<std::vector<Result<void>>>(WriteAll(core->log, *batch));
+      core->loop.Post([core, batch, results] { Finish(core, *batch, *results); });
+    });
+  });
+}
+
+class GroupCommitJournal final : public StackJournal {
+ public:
+  GroupCommitJournal(std::shared_ptr<Core> core, FoldFunction fold)
+      : core_(std::move(core)), fold_(std::move(fold)) {}
+
+  Task<Result<void>> Append(JournalEntry entry) override {
+    std::shared_ptr<Core> core = core_;
+    if (core->broken) {
+      co_return Fail(*core->broken);
+    }
+    if (entry.deferred) {
+      core->queue.push_back(Waiting{std::move(entry), nullptr});
+      co_return Result<void>();
+    }
+    auto done = std::make_shared<Completion<Result<void>>>();
+    core->queue.push_back(Waiting{std::move(entry), done});
+    if (!core->is_writing) {
+      StartWriting(core);
+    }
+    Result<void>& written = co_await done->Wait();
+    co_return std::move(written);
+  }
+
+  Result<void> Fold() override {
+    DAVIT_CHECK(!core_->is_writing, "the journal is folded while it is written");
+    std::vector<JournalEntry> deferred;
+    for (Waiting& waiting : core_->queue) {
+      deferred.push_back(std::move(waiting.entry));
+    }
+    core_->queue.clear();
+    core_->log.Keep(std::move(deferred));
+    return fold_(core_->log);
+  }
+
+ private:
+  std::shared_ptr<Core> core_;
+  FoldFunction fold_;
+};
+
+}  // namespace
+
+std::unique_ptr<StackJournal> MakeStackJournal(JournalLog::Setup setup,
+                                               Loop& loop,
+                                               std::function<void(std::function<void()>)> run,
+                                               FoldFunction fold) {
+  return std::make_unique<GroupCommitJournal>(
+      std::make_shared<Core>(std::move(setup), loop, std::move(run)), std::move(fold));
+}
+
+}  // namespace davit
