@@ -79,7 +79,7 @@ TEST_CASE("[S147] up --refresh makes again what is gone") {
   stack.host.behaviour.read = [](const ReadRequest&) { return ReadResponse(); };
   stack.options.refresh_first = true;
   CHECK(stack.Up({{.name = "a"}}).changes.at(StepOp::kCreate) == 1);
-  CHECK(stack.Record("a")->id == "a-1");
+  CHECK(stack.Record("a")->id == "a-2");
   CHECK(VerifySnapshot(stack.state).empty());
 }
 

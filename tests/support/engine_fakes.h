@@ -30,6 +30,7 @@ struct FakeBehaviour {
   std::function<Result<void>(const ConfigureRequest&)> configure;
   std::function<Result<InvokeResponse>(const InvokeRequest&)> invoke;
   bool supports_preview = true;
+  int created = 0;  ///< numbers the ids, over all processes
 };
 
 /// Suspends once, so that the loop may run something else first.
@@ -81,7 +82,7 @@ class FakeProvider final : public Provider {
         name, std::move(request), behaviour_->create, [this](const CreateRequest& r) {
           CreateResponse response;
           response.id =
-              r.preview ? "" : std::string(r.urn.name()) + "-" + std::to_string(++created_);
+              r.preview ? "" : std::string(r.urn.name()) + "-" + std::to_string(++behaviour_->created);
           response.outputs = r.inputs;
           return response;
         });
@@ -156,7 +157,6 @@ class FakeProvider final : public Provider {
   FakeBehaviour* behaviour_;
   CallLog* log_;
   std::string version_ = "1.0.0";
-  int created_ = 0;
 };
 
 class FakePluginHost final : public PluginHost {
