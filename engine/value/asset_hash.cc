@@ -60,18 +60,13 @@ class Packer {
         return archive.assets != nullptr ? AddMembers(*archive.assets, prefix, depth)
                                          : Result<void>();
       case Archive::Source::kPath:
-        if (IsArchiveName(archive.location)) {
-          DAVIT_TRY(const std::string bytes, content_.ReadFile(archive.location));
-          return AddUnpacked(archive.location, bytes, prefix);
+        return IsArchiveName(archive.location) ? Refuse(archive.location)
+                                               : AddDirectory(archive.location, prefix);
+      case Archive::Source::kUri:
+        if (IsArchiveUri(archive.location)) {
+          return Refuse(archive.location);
         }
-        return AddDirectory(archive.location, prefix);
-      case Archive::Source::kUri: {
-        if (!IsArchiveUri(archive.location)) {
-          break;
-        }
-        DAVIT_TRY(const std::string bytes, content_.ReadUri(archive.location));
-        return AddUnpacked(archive.location, bytes, prefix);
-      }
+        break;
       case Archive::Source::kNone:
         return Fail(ErrorKind::kInvalid, "the content of an archive is not known");
     }
@@ -81,6 +76,13 @@ class Packer {
   }
 
  private:
+  // Only a nested archive file comes here; an outer one is hashed as it is.
+  static Unexpected Refuse(const std::string& name) {
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("archive file \"{}\" cannot be a member of another archive", name),
+                "unpack it and use its directory, or add it as a file asset");
+  }
+
   Result<void> AddMembers(const PropertyMap& members, const std::string& prefix, int depth) {
     for (const auto& [key, member] : members) {
       if (const Archive* archive = member.as_archive()) {
@@ -108,16 +110,6 @@ class Packer {
           (path.empty() || path.back() == '/') ? path + name : path + "/" + name;
       DAVIT_TRY(const std::string bytes, content_.ReadFile(member));
       DAVIT_TRY_VOID(tar_.Add(prefix + name, bytes));
-    }
-    return {};
-  }
-
-  Result<void> AddUnpacked(const std::string& name,
-                           const std::string& bytes,
-                           const std::string& prefix) {
-    DAVIT_TRY(const std::vector<ArchiveMember> members, content_.Unpack(name, bytes));
-    for (const ArchiveMember& member : members) {
-      DAVIT_TRY_VOID(tar_.Add(prefix + member.name, member.bytes));
     }
     return {};
   }
@@ -243,12 +235,6 @@ class Hasher {
 };
 
 }  // namespace
-
-Result<std::vector<ArchiveMember>> AssetContent::Unpack(const std::string& name,
-                                                        const std::string& /*bytes*/) {
-  return Fail(ErrorKind::kInvalid,
-              fmt::format("archive file \"{}\" cannot be a member of another archive", name));
-}
 
 Result<PropertyValue> WithHashes(const PropertyValue& value, AssetContent& content) {
   if (!HasAssets(value, 0)) {
