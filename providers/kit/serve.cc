@@ -188,6 +188,9 @@ int Serve(ProviderPackage package, int argc, char** argv) {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  // A shell may have set them to be ignored; then they would not arrive.
+  ::signal(SIGINT, SIG_DFL);
+  ::signal(SIGTERM, SIG_DFL);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // inherited by every thread
   ::signal(SIGPIPE, SIG_IGN);
 
