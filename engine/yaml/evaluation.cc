@@ -1,0 +1,522 @@
+#include "engine/yaml/evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/model/provider_ref.h"
+
+namespace davit {
+namespace {
+
+void AddDependency(std::vector<Urn>* list, const Urn& urn) {
+  if (!urn.empty() && std::ranges::find(*list, urn) == list->end()) {
+    list->push_back(urn);
+  }
+}
+
+void AddDependencies(std::vector<Urn>* list, const std::vector<Urn>& more) {
+  for (const Urn& urn : more) {
+    AddDependency(list, urn);
+  }
+}
+
+// Y177 as recorded: a stack output taken whole from a resource loses the secrets inside it.
+PropertyValue WithoutInnerSecrets(const PropertyValue& value) {
+  if (value.is_secret()) {
+    return PropertyMap();
+  }
+  if (const PropertyList* list = value.as_list()) {
+    PropertyList result;
+    for (const PropertyValue& item : *list) {
+      result.push_back(WithoutInnerSecrets(item));
+    }
+    return result;
+  }
+  if (const PropertyMap* map = value.as_map()) {
+    PropertyMap result;
+    for (const auto& [key, item] : *map) {
+      result.emplace(key, WithoutInnerSecrets(item));
+    }
+    return result;
+  }
+  return value;
+}
+
+std::string BaseName(const std::string& path) {
+  const std::size_t at = path.rfind('/');
+  return at == std::string::npos ? path : path.substr(at + 1);
+}
+
+}  // namespace
+
+void YamlRun::Report(Error error) {
+  failed_ = true;
+  if (!error.reported) {
+    monitor_.Report(error);
+  }
+}
+
+void YamlRun::Problem(SourceRange where, std::string message, std::string advice) {
+  Error error = MakeError(ErrorKind::kInvalid, std::move(message), std::move(advice));
+  error.where = std::move(where);
+  Report(std::move(error));
+}
+
+Task<Result<void>> YamlRun::Run() {
+  co_await LoadSchemas();
+  if (!failed_) {
+    CheckUndeclared();
+    CheckResources();
+  }
+  Error bail = MakeError(ErrorKind::kFailed, "the program failed");
+  bail.reported = true;
+  if (failed_) {
+    co_return Fail(std::move(bail));
+  }
+  Goal stack;
+  stack.type = std::string(kRootStackType);
+  stack.name = info_.project + "-" + info_.stack;
+  stack.custom = false;
+  Result<RegisterResponse> root = co_await monitor_.RegisterResource(std::move(stack));
+  if (!root) {
+    co_return Fail(std::move(root).error());
+  }
+  stack_ = root->urn;
+  for (const YamlNodeRef& node : program_.order) {
+    done_.try_emplace(node);
+  }
+  Loop& loop = co_await CurrentLoop();
+  Scope scope(loop);
+  for (const YamlNodeRef& node : program_.order) {
+    scope.Spawn(RunNode(node));
+  }
+  co_await scope.Join();
+  co_await SendOutputs();
+  if (failed_) {
+    co_return Fail(std::move(bail));
+  }
+  co_return Result<void>();
+}
+
+Task<void> YamlRun::RunNode(YamlNodeRef node) {
+  bool is_poisoned = false;
+  for (const YamlNodeRef& need : program_.needs.at(node)) {
+    co_await done_.at(need).Wait();
+    const YamlNodeResult& result = results_[need];
+    is_poisoned = is_poisoned || (!result.value && !result.resource);
+  }
+  if (!is_poisoned && !cancel_.is_cancelled()) {
+    co_await EvaluateNode(node);
+  }
+  done_.at(node).Open();
+}
+
+Task<void> YamlRun::EvaluateNode(YamlNodeRef node) {
+  switch (node.kind) {
+    case YamlNodeKind::kConfig: {
+      const YamlConfig& config = program_.config[node.index];
+      const bool has_arrived = info_.config.contains(config.key.find(':') == std::string::npos
+                                                         ? info_.project + ":" + config.key
+                                                         : config.key);
+      if (!has_arrived && config.default_value) {
+        Evaluated value = co_await Evaluate(config.default_value);
+        if (value && config.is_secret) {
+          value->value = MakeSecret(value->value);
+        }
+        results_[node].value = std::move(value);
+      } else {
+        EvaluateConfig(config, &results_[node]);
+      }
+      co_return;
+    }
+    case YamlNodeKind::kVariable: {
+      Evaluated value = co_await Evaluate(program_.variables[node.index].value);
+      results_[node].value = std::move(value);
+      co_return;
+    }
+    case YamlNodeKind::kResource:
+      co_await RunResource(node.index);
+      co_return;
+  }
+}
+
+void YamlRun::EvaluateConfig(const YamlConfig& config, YamlNodeResult* result) {
+  const std::string key =
+      config.key.find(':') == std::string::npos ? info_.project + ":" + config.key : config.key;
+  const auto at = info_.config.find(key);
+  if (at == info_.config.end()) {
+    Problem(config.where,
+            fmt::format("the configuration value '{}' is missing", key),
+            fmt::format("set it with `davit config set {} VALUE`", config.key));
+    return;
+  }
+  std::optional<PropertyValue> value = ConfigValueOf(at->second.text, config.type);
+  if (!value) {
+    Problem(
+        config.where,
+        fmt::format(
+            "the configuration value '{}' of stack '{}' is no {}", key, info_.stack, config.type),
+        "set a fitting value, or change the declared type");
+    return;
+  }
+  YamlValue held;
+  held.value =
+      at->second.is_secret || config.is_secret ? MakeSecret(*std::move(value)) : *std::move(value);
+  result->value = std::move(held);
+}
+
+Task<void> YamlRun::RunResource(std::size_t index) {
+  const YamlResource& resource = program_.resources[index];
+  const SchemaMember* member = nullptr;
+  const auto schema = schemas_.find(std::string(PackageOf(resource.type)));
+  if (schema != schemas_.end() && schema->second) {
+    member = schema->second->Resource(resource.type);
+  }
+  std::optional<Goal> goal = co_await GoalOf(resource, member);
+  if (!goal || failed_) {
+    co_return;
+  }
+  YamlResourceResult result;
+  if (resource.get_id) {
+    std::optional<YamlResourceResult> read = co_await ReadResource(resource, *std::move(goal));
+    if (!read) {
+      co_return;
+    }
+    result = *std::move(read);
+  } else {
+    const bool is_custom = goal->custom;
+    Result<RegisterResponse> response = co_await monitor_.RegisterResource(*std::move(goal));
+    if (!response) {
+      Report(std::move(response).error());
+      co_return;
+    }
+    result.urn = response->urn;
+    result.is_unknown = response->unknown;
+    if (is_custom) {
+      const bool has_id = !response->id.empty() && response->id != kUnknownId;
+      result.id = has_id ? PropertyValue(response->id) : PropertyValue(Unknown());
+    }
+    result.outputs = std::move(response->outputs);
+  }
+  result.name = resource.name;
+  result.type = member == nullptr ? resource.type : member->token;
+  result.schema = member;
+  results_[YamlNodeRef{YamlNodeKind::kResource, index}].resource = std::move(result);
+}
+
+Task<std::optional<YamlResourceResult>> YamlRun::ReadResource(const YamlResource& resource,
+                                                              Goal goal) {
+  Evaluated id = co_await Evaluate(resource.get_id);
+  if (!id) {
+    co_return std::nullopt;
+  }
+  const PropertyValue plain = Plain(id->value);
+  if (!plain.is_string() && !plain.is_unknown()) {
+    Problem(resource.get_id->where, "'get.id' must be a string");
+    co_return std::nullopt;
+  }
+  ReadGoal read;
+  read.type = goal.type;
+  read.name = goal.name;
+  read.id = plain.is_unknown() ? std::string(kUnknownId) : *plain.as_string();
+  read.parent = goal.parent;
+  read.provider = goal.provider;
+  read.version = goal.version;
+  read.download_url = goal.download_url;
+  read.additional_secret_outputs = goal.additional_secret_outputs;
+  read.source_position = goal.source_position;
+  read.dependencies = goal.dependencies;
+  for (const YamlProperty& property : resource.get_state) {
+    Evaluated value = co_await Evaluate(property.value);
+    if (!value) {
+      co_return std::nullopt;
+    }
+    AddDependencies(&read.dependencies, value->dependencies);
+    read.properties.emplace(property.name, std::move(value->value));
+  }
+  AddDependencies(&read.dependencies, id->dependencies);
+  Result<RegisterResponse> response = co_await monitor_.ReadResource(std::move(read));
+  if (!response) {
+    Report(std::move(response).error());
+    co_return std::nullopt;
+  }
+  YamlResourceResult result;
+  result.urn = response->urn;
+  result.is_unknown = response->unknown || plain.is_unknown();
+  result.id = response->id.empty() || response->id == kUnknownId ? PropertyValue(Unknown())
+                                                                 : PropertyValue(response->id);
+  result.outputs = std::move(response->outputs);
+  co_return result;
+}
+
+Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,
+                                          const SchemaMember* member) {
+  Goal goal;
+  goal.type = member == nullptr ? resource.type : member->token;
+  goal.name = resource.name;
+  goal.parent = stack_;
+  goal.custom = member == nullptr || !member->is_component;
+  goal.remote = !goal.custom;
+  goal.source_position = fmt::format(
+      "project:///{}#{},{}", BaseName(program_.file), resource.where.line, resource.where.column);
+  for (const YamlProperty& property : resource.properties) {
+    if (property.value->is_null()) {
+      continue;  // Y94: literal nulls are not sent
+    }
+    Evaluated value = co_await Evaluate(property.value);
+    if (!value) {
+      co_return std::nullopt;
+    }
+    AddDependencies(&goal.dependencies, value->dependencies);
+    goal.property_dependencies[property.name] = std::move(value->dependencies);
+    goal.properties[property.name] = std::move(value->value);
+  }
+  if (resource.properties_expr) {
+    Evaluated value = co_await Evaluate(resource.properties_expr);
+    if (!value) {
+      co_return std::nullopt;
+    }
+    const bool is_secret = value->value.is_secret();
+    const PropertyValue& inner = is_secret ? value->value.as_secret()->Reveal() : value->value;
+    if (!inner.is_map()) {
+      Problem(resource.properties_expr->where, "'properties' must give a map");
+      co_return std::nullopt;
+    }
+    AddDependencies(&goal.dependencies, value->dependencies);
+    for (const auto& [key, item] : *inner.as_map()) {
+      goal.property_dependencies[key] = value->dependencies;
+      goal.properties[key] = is_secret ? MakeSecret(item) : item;
+    }
+  }
+  if (member != nullptr) {  // Y88
+    for (const std::string& name : member->secret_inputs) {
+      const auto at = goal.properties.find(name);
+      if (at != goal.properties.end()) {
+        at->second = MakeSecret(at->second);
+      }
+    }
+    goal.additional_secret_outputs = member->secret_outputs;
+    goal.replace_on_changes = member->replace_on_changes;
+  }
+  for (const YamlOption& option : resource.options) {
+    const bool good = co_await ApplyOption(option, &goal);
+    if (!good) {
+      co_return std::nullopt;
+    }
+  }
+  const std::string package(PackageOf(resource.type));
+  const auto default_provider = program_.default_providers.find(package);
+  if (goal.provider.empty() && default_provider != program_.default_providers.end() &&
+      !resource.type.starts_with(kProviderTypePrefix)) {
+    const YamlNodeResult& result =
+        results_[YamlNodeRef{YamlNodeKind::kResource, default_provider->second}];
+    const std::string* id = result.resource->id.as_string();
+    goal.provider =
+        ProviderRef{result.resource->urn, id == nullptr ? std::string(kUnknownId) : *id}.Text();
+  }
+  co_return goal;
+}
+
+Task<void> YamlRun::SendOutputs() {
+  PropertyMap outputs;
+  for (const YamlVariable& output : program_.outputs) {
+    if (output.value->is_null()) {
+      continue;  // Y172
+    }
+    bool is_poisoned = false;
+    VisitAccesses(*output.value, [&](const YamlAccess& access) {
+      const std::optional<YamlNodeRef> node = program_.Resolve(access.root);
+      is_poisoned = is_poisoned || (node && !results_[*node].value && !results_[*node].resource);
+    });
+    if (is_poisoned) {
+      continue;
+    }
+    Evaluated value = co_await Evaluate(output.value);
+    if (!value) {
+      continue;
+    }
+    PropertyValue held = std::move(value->value);
+    const bool has_inner = !held.is_secret() && ContainsSecrets(held);
+    if (has_inner) {
+      const std::optional<YamlNodeRef> root = output.value->kind == YamlExpr::Kind::kAccess
+                                                  ? program_.Resolve(output.value->access.root)
+                                                  : std::nullopt;
+      const bool is_taken_whole = root && root->kind == YamlNodeKind::kResource;
+      held = is_taken_whole ? WithoutInnerSecrets(held) : MakeSecret(Plain(held));  // Y177, Y176
+    }
+    outputs.emplace(output.key, std::move(held));
+  }
+  const Result<void> sent = co_await monitor_.RegisterOutputs(stack_, std::move(outputs));
+  if (!sent) {
+    Report(sent.error());
+  }
+}
+
+const YamlResourceResult* YamlRun::ResourceOf(const YamlExprPtr& expr) const {
+  if (expr->kind != YamlExpr::Kind::kAccess || !expr->access.path.empty()) {
+    return nullptr;
+  }
+  const std::optional<YamlNodeRef> node = program_.Resolve(expr->access.root);
+  const auto at = node ? results_.find(*node) : results_.end();
+  return at == results_.end() || !at->second.resource ? nullptr : &*at->second.resource;
+}
+
+std::optional<std::string> YamlRun::ProviderReference(const YamlExprPtr& expr) {
+  const YamlResourceResult* provider = ResourceOf(expr);
+  if (provider == nullptr || !provider->urn.is_provider()) {
+    Problem(expr->where,
+            "a provider must be a provider resource of this program",
+            "write it as ${name}");
+    return std::nullopt;
+  }
+  const std::string* id = provider->id.as_string();
+  return ProviderRef{provider->urn, id == nullptr ? std::string(kUnknownId) : *id}.Text();
+}
+
+Task<bool> YamlRun::ApplyOption(const YamlOption& option, Goal* goal) {
+  const YamlExprPtr& expr = option.value;
+  const auto resources = [&](std::vector<Urn>* urns) {
+    if (expr->kind != YamlExpr::Kind::kList) {
+      Problem(expr->where,
+              fmt::format("'{}' must be a list of resources", option.name),
+              "write it as [\"${a}\", \"${b}\"]");
+      return false;
+    }
+    for (const YamlExprPtr& item : expr->items) {
+      const YamlResourceResult* resource = ResourceOf(item);
+      if (resource == nullptr) {
+        Problem(item->where,
+                fmt::format("'{}' must name resources", option.name),
+                "write each as ${name}");
+        return false;
+      }
+      AddDependency(urns, resource->urn);
+    }
+    return true;
+  };
+  if (option.name == "dependsOn") {
+    co_return resources(&goal->dependencies);
+  }
+  if (option.name == "replaceWith") {
+    co_return resources(&goal->replace_with);
+  }
+  if (option.name == "parent" || option.name == "deletedWith") {
+    const YamlResourceResult* resource = ResourceOf(expr);
+    if (resource == nullptr) {
+      Problem(
+          expr->where, fmt::format("'{}' must be a resource", option.name), "write it as ${name}");
+      co_return false;
+    }
+    (option.name == "parent" ? goal->parent : goal->deleted_with) = resource->urn;
+    co_return true;
+  }
+  if (option.name == "provider") {
+    const std::optional<std::string> reference = ProviderReference(expr);
+    goal->provider = reference.value_or(std::string());
+    co_return reference.has_value();
+  }
+  if (option.name == "providers") {
+    if (expr->kind != YamlExpr::Kind::kList) {
+      Problem(expr->where, "'providers' must be a list of provider resources");
+      co_return false;
+    }
+    for (const YamlExprPtr& item : expr->items) {
+      const std::optional<std::string> reference = ProviderReference(item);
+      if (!reference) {
+        co_return false;
+      }
+      goal->providers[std::string(ProviderRef::Parse(*reference)->package())] = *reference;
+    }
+    co_return true;
+  }
+  if (option.name == "aliases" || option.name == "import") {
+    Problem(option.where,
+            fmt::format("the option '{}' is not supported yet", option.name),
+            "remove it, or use a later version of davit");
+    co_return false;
+  }
+
+  Evaluated evaluated = co_await Evaluate(expr);
+  if (!evaluated) {
+    co_return false;
+  }
+  const PropertyValue& value = evaluated->value;
+  if (option.name == "replacementTrigger") {
+    goal->replacement_trigger = value;
+    co_return true;
+  }
+  if (ContainsUnknowns(value)) {  // Y103
+    Problem(
+        expr->where,
+        fmt::format("the option '{}' must be known before the resource is registered", option.name),
+        "use a literal or a configuration value");
+    co_return false;
+  }
+  const auto wrong = [&](const char* wanted) {
+    Problem(expr->where, fmt::format("'{}' must be {}", option.name, wanted));
+    return false;
+  };
+  if (option.name == "protect" || option.name == "deleteBeforeReplace" ||
+      option.name == "retainOnDelete") {
+    const bool* flag = value.as_bool();
+    if (flag == nullptr) {
+      co_return wrong("true or false");
+    }
+    (option.name == "protect"          ? goal->protect
+     : option.name == "retainOnDelete" ? goal->retain_on_delete
+                                       : goal->delete_before_replace) = *flag;
+    co_return true;
+  }
+  if (option.name == "version" || option.name == "pluginDownloadURL") {
+    if (!value.is_string()) {
+      co_return wrong("a string");
+    }
+    (option.name == "version" ? goal->version : goal->download_url) = *value.as_string();
+    co_return true;
+  }
+  if (option.name == "envVarMappings" || option.name == "customTimeouts") {
+    if (!value.is_map()) {
+      co_return wrong("a map");
+    }
+    for (const auto& [key, item] : *value.as_map()) {
+      if (!item.is_string()) {
+        co_return wrong("a map of strings");
+      }
+      if (option.name == "envVarMappings") {
+        goal->env_var_mappings[key] = *item.as_string();
+        continue;
+      }
+      const std::optional<double> seconds = ParseDuration(*item.as_string());
+      double* field = key == "create"   ? &goal->custom_timeouts.create
+                      : key == "update" ? &goal->custom_timeouts.update
+                      : key == "delete" ? &goal->custom_timeouts.delete_
+                      : key == "read"   ? &goal->custom_timeouts.read
+                                        : nullptr;
+      if (!seconds || field == nullptr) {
+        co_return wrong("a map of create, update, delete or read to durations such as 5m or 1h30m");
+      }
+      *field = *seconds;
+    }
+    co_return true;
+  }
+  // The rest are lists of strings.
+  std::vector<std::string> texts;
+  if (!value.is_list()) {
+    co_return wrong("a list of strings");
+  }
+  for (const PropertyValue& item : *value.as_list()) {
+    if (!item.is_string()) {
+      co_return wrong("a list of strings");
+    }
+    texts.push_back(*item.as_string());
+  }
+  std::vector<std::string>* list = option.name == "ignoreChanges"      ? &goal->ignore_changes
+                                   : option.name == "replaceOnChanges" ? &goal->replace_on_changes
+                                   : option.name == "hideDiffs"        ? &goal->hide_diffs
+                                                                : &goal->additional_secret_outputs;
+  list->insert(list->end(), texts.begin(), texts.end());
+  co_return true;
+}
+
+}  // namespace davit

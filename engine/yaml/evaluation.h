@@ -1,0 +1,119 @@
+#pragma once
+// Runs a loaded YAML program against a Monitor (sections 5, 6, 10, 11, 13 of yaml.md). Engine
+// thread.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/yaml/package_schema.h"
+#include "engine/yaml/program.h"
+
+namespace davit {
+
+/// A value with the resources that flow into it.
+struct YamlValue {
+  PropertyValue value;
+  std::vector<Urn> dependencies;
+};
+
+/// A registered (or read) resource as expressions see it.
+struct YamlResourceResult {
+  Urn urn;
+  PropertyValue id;  ///< null for components
+  PropertyMap outputs;
+  std::string name;
+  std::string type;
+  bool is_unknown = false;  ///< the create was elided: every member is unknown (Y179)
+  const SchemaMember* schema = nullptr;
+};
+
+/// What a node became; neither: it is poisoned, and so is all that uses it (Y133).
+struct YamlNodeResult {
+  std::optional<YamlValue> value;
+  std::optional<YamlResourceResult> resource;
+};
+
+class YamlRun {
+ public:
+  YamlRun(const YamlProgram& program,
+          FileReader read,
+          std::string program_directory,
+          Monitor& monitor,
+          const RunInfo& info,
+          CancelToken cancel)
+      : program_(program),
+        read_(std::move(read)),
+        program_directory_(std::move(program_directory)),
+        monitor_(monitor),
+        info_(info),
+        cancel_(std::move(cancel)) {}
+
+  /// Checks against the schemas, registers everything, and sends the outputs. Each cause of a
+  /// failure is reported once.
+  Task<Result<void>> Run();
+
+ private:
+  using Evaluated = std::optional<YamlValue>;
+
+  // Schemas and checks (yaml_checks.cc).
+  Task<void> LoadSchemas();
+  void CheckResources();
+  void CheckUndeclared();
+  void CheckProperties(const YamlResource& resource, const SchemaMember& member);
+  void Problem(SourceRange where, std::string message, std::string advice = {});
+  void Report(Error error);
+
+  // Nodes.
+  Task<void> RunNode(YamlNodeRef node);
+  Task<void> EvaluateNode(YamlNodeRef node);
+  Task<void> RunResource(std::size_t index);
+  Task<std::optional<Goal>> GoalOf(const YamlResource& resource, const SchemaMember* member);
+  Task<bool> ApplyOption(const YamlOption& option, Goal* goal);
+  Task<std::optional<YamlResourceResult>> ReadResource(const YamlResource& resource, Goal goal);
+  Task<void> SendOutputs();
+  void EvaluateConfig(const YamlConfig& config, YamlNodeResult* result);
+
+  // Expressions.
+  Task<Evaluated> Evaluate(YamlExprPtr expr);
+  Task<Evaluated> EvaluateMap(YamlExprPtr expr);
+  Task<Evaluated> EvaluateCall(YamlExprPtr expr);
+  Task<Evaluated> Invoke(YamlExprPtr expr);
+  Evaluated Function(const YamlExpr& call, YamlValue argument);
+  Evaluated Access(const YamlAccess& access);
+  Evaluated AccessResource(const YamlAccess& access, const YamlResourceResult& resource);
+  Evaluated Walk(const YamlAccess& access, YamlValue root, std::size_t first);
+  Evaluated PulumiValue(const YamlAccess& access);
+  bool AppendText(const YamlAccess& access, const PropertyValue& value, std::string* text);
+  const YamlResourceResult* ResourceOf(const YamlExprPtr& expr) const;
+  std::optional<std::string> ProviderReference(const YamlExprPtr& expr);
+
+  const YamlProgram& program_;
+  FileReader read_;
+  std::string program_directory_;
+  Monitor& monitor_;
+  const RunInfo& info_;
+  CancelToken cancel_;
+  std::map<std::string, std::unique_ptr<PackageSchema>> schemas_;
+  std::map<YamlNodeRef, YamlNodeResult> results_;
+  std::map<YamlNodeRef, Gate> done_;
+  Urn stack_;
+  bool failed_ = false;
+};
+
+/// The packages that types and functions name, sorted, with the first version and URL given (Y89).
+std::vector<PackageDescriptor> PackagesOf(const YamlProgram& program);
+
+/// A configuration text as a value: by the declared type (Y34), or by its looks (Y33). Absent when
+/// it does not fit the type.
+std::optional<PropertyValue> ConfigValueOf(const std::string& text, const std::string& type);
+
+/// Go's duration text in seconds (P82); absent when it is none.
+std::optional<double> ParseDuration(std::string_view text);
+
+/// Text of a number inside a string (Y65).
+std::string NumberInText(double value);
+
+}  // namespace davit

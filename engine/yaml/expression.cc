@@ -1,0 +1,317 @@
+#include "engine/yaml/expression.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "engine/yaml/nearest.h"
+
+namespace davit {
+namespace {
+
+constexpr std::array<const char*, 21> kFunctions = {
+    "invoke",        "join",         "split",      "select",           "length",
+    "toJSON",        "toBase64",     "fromBase64", "readFile",         "secret",
+    "unsecret",      "stringAsset",  "fileAsset",  "remoteAsset",      "fileArchive",
+    "remoteArchive", "assetArchive", "filebase64", "filebase64sha256", "sha1",
+    "stackReference"};
+
+Error At(SourceRange where, std::string message, std::string advice = {}) {
+  Error error = MakeError(ErrorKind::kInvalid, std::move(message), std::move(advice));
+  error.where = std::move(where);
+  return error;
+}
+
+// Reads the accesses in one string.
+class TextParser {
+ public:
+  TextParser(const YamlDocument& document, const YamlNode& node, std::vector<Error>* errors)
+      : document_(document), node_(node), text_(node.text), errors_(errors) {}
+
+  std::vector<YamlTextPart> Run() {
+    std::string plain;
+    while (at_ < text_.size()) {
+      if (text_[at_] == '$' && at_ + 1 < text_.size() && text_[at_ + 1] == '$') {
+        plain += '$';
+        at_ += 2;
+      } else if (text_[at_] == '$' && at_ + 1 < text_.size() && text_[at_ + 1] == '{') {
+        if (!plain.empty()) {
+          parts_.emplace_back(std::exchange(plain, {}));
+        }
+        const std::size_t begin = at_;
+        at_ += 2;
+        YamlAccess access;
+        if (!Access(&access, begin)) {
+          return {};
+        }
+        parts_.emplace_back(std::move(access));
+      } else {
+        plain += text_[at_++];
+      }
+    }
+    if (!plain.empty()) {
+      parts_.emplace_back(std::move(plain));
+    }
+    return std::move(parts_);
+  }
+
+ private:
+  bool Problem(std::size_t offset, const char* message) {
+    errors_->push_back(At(document_.At(node_, offset),
+                          message,
+                          "write it as ${name.member[0][\"key\"]}, or $${ for the text"));
+    return false;
+  }
+
+  bool Access(YamlAccess* access, std::size_t begin) {
+    access->where = document_.At(node_, begin);
+    bool is_first = true;
+    while (true) {
+      if (at_ >= text_.size()) {
+        return Problem(begin, "an interpolation is not closed by '}'");
+      }
+      const char c = text_[at_];
+      if (c == '}') {
+        ++at_;
+        return is_first ? Problem(begin, "an interpolation is empty") : true;
+      }
+      if (c == '.') {
+        ++at_;
+        continue;
+      }
+      if (c == '[') {
+        if (!Bracket(access, begin, is_first)) {
+          return false;
+        }
+      } else {
+        const std::size_t end = std::min(text_.find_first_of(".[}", at_), text_.size());
+        std::string name = text_.substr(at_, end - at_);
+        at_ = end;
+        if (is_first) {
+          access->root = std::move(name);
+        } else {
+          access->path.emplace_back(std::move(name));
+        }
+      }
+      is_first = false;
+    }
+  }
+
+  bool Bracket(YamlAccess* access, std::size_t begin, bool is_first) {
+    ++at_;
+    if (at_ < text_.size() && text_[at_] == '"') {
+      std::string key;
+      for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+        if (text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
+          ++at_;
+        }
+        key += text_[at_];
+      }
+      if (at_ >= text_.size()) {
+        return Problem(begin, "a quote is missing in an interpolation");
+      }
+      ++at_;
+      if (is_first) {
+        access->root = std::move(key);
+      } else {
+        access->path.emplace_back(std::move(key));
+      }
+    } else {
+      const std::size_t end = text_.find(']', at_);
+      if (end == std::string::npos) {
+        return Problem(begin, "']' is missing in an interpolation");
+      }
+      const std::string digits = text_.substr(at_, end - at_);
+      const bool is_number =
+          !digits.empty() && digits.size() < 10 &&
+          std::ranges::all_of(digits, [](unsigned char d) { return std::isdigit(d) != 0; });
+      if (!is_number) {
+        return Problem(at_, "a subscript must be a number or a quoted key");
+      }
+      if (is_first) {
+        return Problem(begin, "an interpolation cannot begin with a number");
+      }
+      access->path.emplace_back(std::stoi(digits));
+      at_ = end;
+    }
+    if (at_ >= text_.size() || text_[at_] != ']') {
+      return Problem(begin, "']' is missing in an interpolation");
+    }
+    ++at_;
+    return true;
+  }
+
+  const YamlDocument& document_;
+  const YamlNode& node_;
+  const std::string& text_;
+  std::vector<Error>* errors_;
+  std::size_t at_ = 0;
+  std::vector<YamlTextPart> parts_;
+};
+
+bool SameIgnoringCase(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+// The canonical function name of a key such as `fn::toJSON` or `fn::pkg:mod:name`; empty when it is
+// none.
+std::string FunctionOf(const std::string& key) {
+  if (key.size() < 4 || !SameIgnoringCase(std::string_view(key).substr(0, 4), "fn::")) {
+    return {};
+  }
+  std::string name = key.substr(4);
+  for (const char* known : kFunctions) {
+    if (SameIgnoringCase(name, known)) {
+      return known;
+    }
+  }
+  return name;
+}
+
+bool IsKnownFunction(const std::string& name) {
+  return std::ranges::any_of(kFunctions, [&](const char* known) { return name == known; });
+}
+
+}  // namespace
+
+std::string YamlAccess::Text() const {
+  std::string text = root;
+  for (const PathSegment& segment : path) {
+    if (const int* index = std::get_if<int>(&segment)) {
+      text += fmt::format("[{}]", *index);
+    } else {
+      text += "." + std::get<std::string>(segment);
+    }
+  }
+  return text;
+}
+
+YamlExprPtr ParseExpression(const YamlDocument& document,
+                            const YamlNode& node,
+                            std::vector<Error>* errors) {
+  auto expr = std::make_shared<YamlExpr>();
+  expr->where = document.At(node);
+  switch (node.kind) {
+    case YamlNode::Kind::kNull:
+    case YamlNode::Kind::kBool:
+    case YamlNode::Kind::kNumber:
+      expr->literal = ToPropertyValue(node);
+      expr->digits = node.kind == YamlNode::Kind::kNumber ? node.text : std::string();
+      return expr;
+    case YamlNode::Kind::kString: {
+      std::vector<YamlTextPart> parts = TextParser(document, node, errors).Run();
+      if (parts.empty()) {
+        expr->literal = PropertyValue(std::string());
+      } else if (parts.size() == 1 && std::holds_alternative<std::string>(parts[0])) {
+        expr->literal = PropertyValue(std::get<std::string>(parts[0]));
+      } else if (parts.size() == 1) {
+        expr->kind = YamlExpr::Kind::kAccess;
+        expr->access = std::get<YamlAccess>(parts[0]);
+      } else {
+        expr->kind = YamlExpr::Kind::kText;
+        expr->parts = std::move(parts);
+      }
+      return expr;
+    }
+    case YamlNode::Kind::kList:
+      expr->kind = YamlExpr::Kind::kList;
+      for (const YamlNode& item : node.items) {
+        expr->items.push_back(ParseExpression(document, item, errors));
+      }
+      return expr;
+    case YamlNode::Kind::kMap:
+      break;
+  }
+  if (node.entries.size() == 1) {
+    const YamlEntry& entry = node.entries[0];
+    std::string function = FunctionOf(entry.key);
+    if (!function.empty()) {
+      const bool is_token = function.find(':') != std::string::npos;
+      if (!is_token && !IsKnownFunction(function)) {
+        std::vector<std::string> names(kFunctions.begin(), kFunctions.end());
+        errors->push_back(At(document.At(entry),
+                             fmt::format("there is no function 'fn::{}'", function),
+                             DidYouMean(function, names)));
+        return expr;
+      }
+      expr->kind = YamlExpr::Kind::kCall;
+      expr->function = std::move(function);
+      expr->argument = ParseExpression(document, entry.value, errors);
+      return expr;
+    }
+  }
+  expr->kind = YamlExpr::Kind::kMap;
+  for (const YamlEntry& entry : node.entries) {
+    YamlNode key;
+    key.kind = YamlNode::Kind::kString;
+    key.text = entry.key;
+    key.line = entry.line;
+    key.column = entry.column;
+    key.end_line = entry.line;
+    key.end_column = entry.end_column;
+    YamlExprPtr key_expr = ParseExpression(document, key, errors);
+    expr->entries.emplace_back(std::move(key_expr), ParseExpression(document, entry.value, errors));
+  }
+  return expr;
+}
+
+std::string ParseLiteral(const YamlDocument& document,
+                         const YamlNode& node,
+                         const char* what,
+                         std::vector<Error>* errors) {
+  if (!node.is_string()) {
+    errors->push_back(
+        At(document.At(node), fmt::format("{} must be a string, not {}", what, node.KindName())));
+    return {};
+  }
+  const YamlExprPtr expr = ParseExpression(document, node, errors);
+  if (expr->kind != YamlExpr::Kind::kLiteral) {
+    errors->push_back(
+        At(document.At(node), fmt::format("{} must be a literal string without '${{...}}'", what)));
+    return {};
+  }
+  const std::string* text = expr->literal.as_string();
+  return text == nullptr ? std::string() : *text;
+}
+
+void VisitAccesses(const YamlExpr& expr, const std::function<void(const YamlAccess&)>& visit) {
+  if (expr.kind == YamlExpr::Kind::kAccess) {
+    visit(expr.access);
+  }
+  for (const YamlTextPart& part : expr.parts) {
+    if (const YamlAccess* access = std::get_if<YamlAccess>(&part)) {
+      visit(*access);
+    }
+  }
+  for (const YamlExprPtr& item : expr.items) {
+    VisitAccesses(*item, visit);
+  }
+  for (const auto& [key, value] : expr.entries) {
+    VisitAccesses(*key, visit);
+    VisitAccesses(*value, visit);
+  }
+  if (expr.argument) {
+    VisitAccesses(*expr.argument, visit);
+  }
+}
+
+void VisitCalls(const YamlExpr& expr, const std::function<void(const YamlExpr&)>& visit) {
+  if (expr.kind == YamlExpr::Kind::kCall) {
+    visit(expr);
+  }
+  for (const YamlExprPtr& item : expr.items) {
+    VisitCalls(*item, visit);
+  }
+  for (const auto& [key, value] : expr.entries) {
+    VisitCalls(*key, visit);
+    VisitCalls(*value, visit);
+  }
+  if (expr.argument) {
+    VisitCalls(*expr.argument, visit);
+  }
+}
+
+}  // namespace davit

@@ -1,0 +1,96 @@
+#pragma once
+// A YAML program, checked and ordered (sections 3, 4, 8, 9, 11 of yaml.md). Pure, any thread.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/yaml/expression.h"
+#include "engine/yaml/yaml_source.h"
+
+namespace davit {
+
+struct YamlConfig {
+  std::string symbol;  ///< as the program names it
+  std::string key;     ///< looked up in the stack configuration (Y27)
+  std::string type;    ///< canonical: string number integer boolean object list, or empty
+  bool is_secret = false;
+  YamlExprPtr default_value;  ///< null when there is none
+  SourceRange where;
+};
+
+struct YamlOption {
+  std::string name;  ///< canonical
+  YamlExprPtr value;
+  SourceRange where;
+};
+
+struct YamlProperty {
+  std::string name;
+  YamlExprPtr value;
+  SourceRange where;  ///< of the key
+};
+
+struct YamlResource {
+  std::string key;
+  std::string name;  ///< logical name
+  std::string type;
+  SourceRange where;  ///< of the key
+  SourceRange type_where;
+  bool has_properties = false;
+  std::vector<YamlProperty> properties;
+  YamlExprPtr
+      properties_expr;  ///< instead of `properties`: one expression that gives an object (Y94)
+  std::vector<YamlOption> options;
+  YamlExprPtr get_id;  ///< `get.id`: the resource is read (Y96)
+  std::vector<YamlProperty> get_state;
+  bool is_default_provider = false;
+
+  const YamlOption* Option(std::string_view name) const;
+};
+
+struct YamlVariable {
+  std::string key;
+  YamlExprPtr value;
+  SourceRange where;
+};
+
+/// What a name stands for.
+enum class YamlNodeKind { kConfig, kResource, kVariable };
+struct YamlNodeRef {
+  YamlNodeKind kind;
+  std::size_t index;
+  friend auto operator<=>(const YamlNodeRef&, const YamlNodeRef&) = default;
+};
+
+struct YamlProgram {
+  std::string file;  ///< as messages name it
+  std::string project;
+  std::vector<YamlConfig> config;
+  std::vector<YamlResource> resources;
+  std::vector<YamlVariable> variables;
+  std::vector<YamlVariable> outputs;
+  std::map<std::string, YamlNodeRef, std::less<>> names;
+  /// Evaluation order: each node after what it references (Y130).
+  std::vector<YamlNodeRef> order;
+  std::map<YamlNodeRef, std::vector<YamlNodeRef>> needs;
+  /// Accesses whose root the program does not declare: arriving configuration keys, or mistakes
+  /// (Y33, Y70).
+  std::vector<YamlAccess> undeclared;
+  /// Package -> index of the provider resource that serves it by default (Y98).
+  std::map<std::string, std::size_t> default_providers;
+
+  /// The node of an access root, with the project prefix removed if need be (Y70); absent for
+  /// unknown names and `pulumi`.
+  std::optional<YamlNodeRef> Resolve(std::string_view root) const;
+};
+
+/// Parses and orders a program. Everything wrong is in `errors`.
+YamlProgram LoadProgram(const std::string& file,
+                        const std::string& text,
+                        const std::string& project,
+                        std::vector<Error>* errors,
+                        std::vector<Error>* warnings);
+
+}  // namespace davit

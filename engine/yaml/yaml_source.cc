@@ -1,0 +1,98 @@
+#include "engine/yaml/yaml_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "engine/yaml/evaluation.h"
+
+namespace davit {
+namespace {
+
+class YamlSource final : public Source {
+ public:
+  YamlSource(YamlProgram program, FileReader read, std::string program_directory)
+      : program_(std::move(program)),
+        read_(std::move(read)),
+        program_directory_(std::move(program_directory)) {}
+
+  Task<Result<void>> Run(Monitor& monitor, const RunInfo& info, CancelToken cancel) override {
+    YamlRun run(program_, read_, program_directory_, monitor, info, std::move(cancel));
+    co_return co_await run.Run();
+  }
+
+ private:
+  YamlProgram program_;
+  FileReader read_;
+  std::string program_directory_;
+};
+
+bool EndsLikeFile(const std::string& main) {
+  return main.ends_with(".yaml") || main.ends_with(".yml") || main.ends_with(".json");
+}
+
+// Y1: `main` may be a folder, or a file whose folder counts.
+std::string ProgramDirectory(const ProjectFile& project) {
+  std::string main = project.main;
+  if (EndsLikeFile(main)) {
+    const std::size_t at = main.rfind('/');
+    main = at == std::string::npos ? std::string() : main.substr(0, at);
+  }
+  while (main.starts_with("./")) {
+    main = main.substr(2);
+  }
+  if (main.empty() || main == ".") {
+    return project.directory;
+  }
+  return main.starts_with('/') ? main : project.directory + "/" + main;
+}
+
+bool BySource(const Error& a, const Error& b) {
+  const SourceRange none;
+  const SourceRange& x = a.where ? *a.where : none;
+  const SourceRange& y = b.where ? *b.where : none;
+  return std::tie(x.file, x.line, x.column) < std::tie(y.file, y.line, y.column);
+}
+
+}  // namespace
+
+ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read) {
+  ProgramLoad load;
+  const std::string directory = ProgramDirectory(project);
+  std::string path;
+  std::string text;
+  std::vector<std::string> candidates{
+      directory + "/Main.json", directory + "/Main.yaml", directory + "/Main.yml"};  // Y2
+  if (directory == project.directory) {
+    candidates.push_back(project.path);
+  } else {
+    candidates.push_back(directory + "/Pulumi.yaml");
+  }
+  for (const std::string& candidate : candidates) {
+    Result<std::string> content = read(candidate);
+    if (content) {
+      path = candidate;
+      text = *std::move(content);
+      break;
+    }
+  }
+  if (path.empty()) {
+    load.errors.push_back(MakeError(ErrorKind::kInvalid,
+                                    fmt::format("there is no program in '{}'", directory),
+                                    "write a Main.yaml or Pulumi.yaml there, or correct 'main'"));
+    return load;
+  }
+  const bool is_below = path.starts_with(project.directory + "/");
+  const std::string shown = is_below ? path.substr(project.directory.size() + 1) : path;
+  YamlProgram program = LoadProgram(shown, text, project.name, &load.errors, &load.warnings);
+  std::ranges::stable_sort(load.errors, BySource);
+  std::ranges::stable_sort(load.warnings, BySource);
+  if (load.errors.empty()) {
+    load.packages = PackagesOf(program);
+    load.source = std::make_unique<YamlSource>(std::move(program), std::move(read), directory);
+  }
+  return load;
+}
+
+}  // namespace davit
