@@ -77,10 +77,7 @@ class Verifier {
 
   void CheckProvider(const ResourceState& state) {
     if (state.provider.empty()) {
-      if (state.custom && !state.urn.is_provider()) {
-        Fault(state, fmt::format("'{}' has no provider", state.urn.text()));
-      }
-      return;
+      return;  // files of version 1 name none (S31); the next update gives the default one
     }
     const Result<ProviderRef> reference = ProviderRef::Parse(state.provider);
     if (!reference) {

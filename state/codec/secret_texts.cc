@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "state/codec/json_reader.h"
+
 namespace davit {
 
 std::string ManagerId(const std::string& type, const std::string& state_json) {
@@ -42,6 +44,28 @@ void DocumentSecrets::Locate() {
 const std::string& DocumentSecrets::Id() {
   Locate();
   return id_;
+}
+
+Result<std::string> SaltOf(const std::string& state_json) {
+  JsonReader reader(state_json, "the state of the secrets manager");
+  std::string salt;
+  std::string key;
+  reader.EnterObject();
+  while (reader.NextMember(&key)) {
+    if (key == "salt") {
+      salt = reader.String();
+    } else {
+      reader.Raw();
+    }
+  }
+  reader.ExpectEnd();
+  DAVIT_TRY_VOID(reader.Finish());
+  if (salt.empty()) {
+    return Fail(ErrorKind::kInvalid,
+                "the state of the secrets manager has no salt",
+                "restore `secrets_providers` of the state from a backup");
+  }
+  return salt;
 }
 
 Result<SecretsManager*> DocumentSecrets::Open() {

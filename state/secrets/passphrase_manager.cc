@@ -152,7 +152,13 @@ class PassphraseManager final : public SecretsManager {
       : key_(std::move(key)), random_(std::move(random)) {}
 
   std::string type() const override { return "passphrase"; }
-  std::string state_json() const override { return fmt::format(R"({{"salt":"{}"}})", state_); }
+  std::string state_json() const override {
+    std::string salt;
+    for (const char c : state_) {  // base64 and colons; line breaks are the one thing to escape
+      salt += c == '\n' ? std::string("\\n") : c == '\r' ? std::string("\\r") : std::string(1, c);
+    }
+    return fmt::format(R"({{"salt":"{}"}})", salt);
+  }
 
   Result<std::string> Encrypt(const std::string& plaintext) override {
     const std::string nonce = random_(kNonceSize);

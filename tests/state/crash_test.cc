@@ -1,0 +1,203 @@
+// Death at every point of a run and of its recovery: no finished step is lost, calls in flight are
+// pending.
+#include <catch2/catch.hpp>
+
+#include "state/journal/journal_format.h"
+#include "tests/state/journal_world.h"
+
+namespace davit::testing {
+namespace {
+
+constexpr LostData kData[] = {LostData::kAll, LostData::kHalf, LostData::kNone};
+constexpr LostNames kNames[] = {LostNames::kAll, LostNames::kNone};
+
+// Dies at the n-th point: from then on nothing changes any more.
+struct Death {
+  std::shared_ptr<MemoryFiles> files;
+  int left = 0;
+  std::function<void()> Point() {
+    return [this] {
+      if (--left == 0) {
+        files->is_dead = true;
+      }
+    };
+  }
+  bool happened() const { return left <= 0; }
+};
+
+struct Attempt {
+  Snapshot base;
+  std::vector<JournalEntry> script;
+  std::size_t acknowledged = 0;  ///< entries whose append completed
+  std::size_t attempted = 0;
+  bool folded = false;
+};
+
+// One update that dies at point `n`, if it has so many.
+Attempt RunUntilDeath(World& world, Death& death) {
+  Attempt attempt;
+  const std::unique_ptr<Backend> backend = world.Open(death.Point());
+  attempt.base = backend->Load(kWorldStack, OpenerOf(world.manager), true)->snapshot;
+  attempt.script = World::Script(attempt.base);
+  const std::unique_ptr<StackJournal> journal =
+      *backend->OpenJournal(kWorldStack, attempt.base, world.manager, world.loop, AtOnce());
+  for (const JournalEntry& entry : attempt.script) {
+    ++attempt.attempted;
+    const Result<void> done = RunTask(world.loop, journal->Append(entry));
+    if (!done || death.happened()) {
+      return attempt;
+    }
+    attempt.acknowledged = attempt.attempted;
+  }
+  attempt.folded = journal->Fold().has_value() && !death.happened();
+  return attempt;
+}
+
+// Whether the snapshot is what some prefix of the script gives, not shorter than what was
+// acknowledged.
+bool IsAllowed(const Attempt& attempt, const Snapshot& found) {
+  const auto is_real = [&](std::size_t count) {
+    return count == 0 || !attempt.script[count - 1].deferred;
+  };
+  std::size_t least = attempt.acknowledged;
+  while (!is_real(least)) {  // deferred entries at the end are not promised
+    --least;
+  }
+  for (std::size_t count = least; count <= attempt.attempted; ++count) {
+    const std::vector<JournalEntry> prefix(
+        attempt.script.begin(), attempt.script.begin() + static_cast<std::ptrdiff_t>(count));
+    if (is_real(count) &&
+        SameContent(count == 0 ? attempt.base : Replay(attempt.base, prefix), found)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("death at every point of a run: the finished steps are there, the rest is pending") {
+  int points = 0;
+  for (const LostData data : kData) {
+    for (const LostNames names : kNames) {
+      for (int at = 1;; ++at) {
+        INFO("data " << static_cast<int>(data) << ", names " << static_cast<int>(names)
+                     << ", point " << at);
+        World world;
+        Death death{world.files, at};
+        const Attempt attempt = RunUntilDeath(world, death);
+        if (!death.happened()) {
+          CHECK(attempt.folded);
+          CHECK(at > 30);
+          break;
+        }
+        ++points;
+        world.files->Crash(data, names);
+        const Result<LoadedStack> recovered = world.Load();
+        if (!recovered) {
+          FAIL(recovered.error().Text());
+        }
+        CHECK(IsAllowed(attempt, recovered->snapshot));
+        CHECK(VerifySnapshot(recovered->snapshot).empty());
+        // Once recovered it stays so, and the journal is gone.
+        const Result<LoadedStack> again = world.Load();
+        REQUIRE(again);
+        CHECK_FALSE(again->recovery);
+        CHECK(SameContent(again->snapshot, recovered->snapshot));
+        CHECK_FALSE(world.files->names.contains(kJournalPath));
+      }
+    }
+  }
+  CHECK(points > 200);
+}
+
+TEST_CASE("death at every point of the recovery: the next one finds the same") {
+  for (const LostData data : kData) {
+    for (const LostNames names : kNames) {
+      for (int at = 1;; ++at) {
+        INFO("data " << static_cast<int>(data) << ", names " << static_cast<int>(names)
+                     << ", point " << at);
+        World world;
+        const std::unique_ptr<Backend> backend = world.Open();
+        const Snapshot base = backend->Load(kWorldStack, OpenerOf(world.manager), true)->snapshot;
+        const std::vector<JournalEntry> script = World::Script(base);
+        const std::unique_ptr<StackJournal> journal =
+            *backend->OpenJournal(kWorldStack, base, world.manager, world.loop, AtOnce());
+        for (const JournalEntry& entry : script) {
+          REQUIRE(RunTask(world.loop, journal->Append(entry)));
+        }
+        world.files->Put(kJournalPath, world.files->At(kJournalPath) + "torn");
+        Death death{world.files, at};
+        const Result<LoadedStack> dying =
+            world.Open(death.Point())->Load(kWorldStack, OpenerOf(world.manager), true);
+        if (!death.happened()) {
+          REQUIRE(dying);
+          CHECK(dying->recovery->entries == static_cast<int>(script.size()));
+          CHECK(dying->recovery->discarded_bytes == 4);
+          CHECK(dying->recovery->pending_operations == 1);
+          CHECK(at > 10);
+          break;
+        }
+        world.files->Crash(data, names);
+        const Result<LoadedStack> recovered = world.Load();
+        if (!recovered) {
+          FAIL(recovered.error().Text());
+        }
+        CHECK(SameContent(recovered->snapshot, Replay(base, script)));
+      }
+    }
+  }
+}
+
+TEST_CASE("a journal cut at any byte gives what is complete") {
+  World world;
+  const std::unique_ptr<Backend> backend = world.Open();
+  const Snapshot base = backend->Load(kWorldStack, OpenerOf(world.manager), true)->snapshot;
+  const std::vector<JournalEntry> script = World::Script(base);
+  const std::unique_ptr<StackJournal> journal =
+      *backend->OpenJournal(kWorldStack, base, world.manager, world.loop, AtOnce());
+  for (const JournalEntry& entry : script) {
+    REQUIRE(RunTask(world.loop, journal->Append(entry)));
+  }
+  const std::string whole = world.files->At(kJournalPath);
+  const MemoryFiles before = *world.files;
+  std::size_t most = 0;
+  for (std::size_t size = 76; size <= whole.size(); ++size) {
+    *world.files = before;
+    world.files->Put(kJournalPath, whole.substr(0, size));
+    const std::size_t complete = ReadJournalImage(whole.substr(0, size))->entries.size();
+    most = std::max(most, complete);
+    const Result<LoadedStack> recovered = world.Load();
+    REQUIRE(recovered);
+    const std::vector<JournalEntry> prefix(script.begin(),
+                                           script.begin() + static_cast<std::ptrdiff_t>(complete));
+    REQUIRE(SameContent(recovered->snapshot, Replay(base, prefix)));
+    CHECK(recovered->recovery->entries == static_cast<int>(complete));
+  }
+  CHECK(most == script.size());
+}
+
+TEST_CASE("[S48] no plaintext of a secret is ever written: checkpoint, journal, backup, conflict") {
+  World world;
+  world.files->everything_written.clear();
+  const std::shared_ptr<SecretsManager> manager = NewPassphraseManager("p", SystemRandom).value();
+  const std::unique_ptr<Backend> backend = world.Open();
+  const Snapshot base = backend->Load(kWorldStack, OpenerOf(world.manager), true)->snapshot;
+  const std::unique_ptr<StackJournal> journal =
+      *backend->OpenJournal(kWorldStack, base, manager, world.loop, AtOnce());
+  for (const JournalEntry& entry : World::Script(base)) {
+    REQUIRE(RunTask(world.loop, journal->Append(entry)));
+  }
+  REQUIRE(journal->Fold());
+  REQUIRE(backend->Save(
+      kWorldStack, backend->Load(kWorldStack, OpenerOf(manager), true)->snapshot, manager));
+  for (const char* canary : {"canary-base", "canary-new", "canary-late"}) {
+    CHECK_THAT(world.files->everything_written, !Catch::Contains(canary));
+    // Nor in a form that is only encoded.
+    CHECK_THAT(world.files->everything_written,
+               !Catch::Contains(EncodeBase64(std::string("\"") + canary).substr(0, 12)));
+  }
+  CHECK_THAT(world.files->everything_written, Catch::Contains("\"ciphertext\":\"v1:"));
+}
+
+}  // namespace davit::testing
