@@ -75,7 +75,8 @@ std::vector<DiffLine> DiffLines(const std::string& before,
   }
   std::vector<DiffLine> out;
   for (std::size_t i = 0; i < full.size(); ++i) {
-    if (keep[i]) {
+    const bool stands_alone = (i == 0 || keep[i - 1]) && (i + 1 == full.size() || keep[i + 1]);
+    if (keep[i] || stands_alone) {  // `...` in place of a single line would save nothing
       out.push_back(full[i]);
     } else if (out.empty() || out.back().mark != '.') {
       out.push_back({'.', "..."});

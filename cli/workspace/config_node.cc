@@ -98,51 +98,6 @@ std::optional<std::string> ResolveDate(std::string_view text) {
   return std::nullopt;
 }
 
-Result<void> WriteJson(const ConfigNode& node, const Decrypter& decrypt, JsonWriter* out) {
-  switch (node.kind) {
-    case ConfigNode::Kind::kNull:
-      out->Null();
-      return {};
-    case ConfigNode::Kind::kBool:
-    case ConfigNode::Kind::kInteger:
-    case ConfigNode::Kind::kFloat:
-      out->Raw(node.text);
-      return {};
-    case ConfigNode::Kind::kText:
-      out->String(node.text);
-      return {};
-    case ConfigNode::Kind::kSecure: {
-      DAVIT_TRY(const std::string clear, decrypt(node.text));
-      out->String(clear);
-      return {};
-    }
-    case ConfigNode::Kind::kList:
-      out->BeginArray();
-      for (const ConfigNode& item : node.items) {
-        DAVIT_TRY_VOID(WriteJson(item, decrypt, out));
-      }
-      out->EndArray();
-      return {};
-    case ConfigNode::Kind::kMap: {
-      std::vector<const std::pair<std::string, ConfigNode>*> sorted;
-      for (const auto& member : node.members) {
-        sorted.push_back(&member);
-      }
-      std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) {
-        return a->first < b->first;
-      });
-      out->BeginObject();
-      for (const auto* member : sorted) {
-        out->Key(member->first);
-        DAVIT_TRY_VOID(WriteJson(member->second, decrypt, out));
-      }
-      out->EndObject();
-      return {};
-    }
-  }
-  return {};
-}
-
 using Segments = std::vector<PathSegment>;
 
 constexpr int kMaxNewListLength = 100000;
@@ -300,6 +255,51 @@ ConfigNode AsTopLevel(ConfigNode node) {
   return node;
 }
 
+Result<void> WriteConfigJson(const ConfigNode& node, const Decrypter& decrypt, JsonWriter* json) {
+  switch (node.kind) {
+    case ConfigNode::Kind::kNull:
+      json->Null();
+      return {};
+    case ConfigNode::Kind::kBool:
+    case ConfigNode::Kind::kInteger:
+    case ConfigNode::Kind::kFloat:
+      json->Raw(node.text);
+      return {};
+    case ConfigNode::Kind::kText:
+      json->String(node.text);
+      return {};
+    case ConfigNode::Kind::kSecure: {
+      DAVIT_TRY(const std::string clear, decrypt(node.text));
+      json->String(clear);
+      return {};
+    }
+    case ConfigNode::Kind::kList:
+      json->BeginArray();
+      for (const ConfigNode& item : node.items) {
+        DAVIT_TRY_VOID(WriteConfigJson(item, decrypt, json));
+      }
+      json->EndArray();
+      return {};
+    case ConfigNode::Kind::kMap: {
+      std::vector<const std::pair<std::string, ConfigNode>*> sorted;
+      for (const auto& member : node.members) {
+        sorted.push_back(&member);
+      }
+      std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) {
+        return a->first < b->first;
+      });
+      json->BeginObject();
+      for (const auto* member : sorted) {
+        json->Key(member->first);
+        DAVIT_TRY_VOID(WriteConfigJson(member->second, decrypt, json));
+      }
+      json->EndObject();
+      return {};
+    }
+  }
+  return {};
+}
+
 Result<std::string> ConfigText(const ConfigNode& node, const Decrypter& decrypt) {
   if (node.kind == ConfigNode::Kind::kSecure) {
     return decrypt(node.text);
@@ -308,7 +308,7 @@ Result<std::string> ConfigText(const ConfigNode& node, const Decrypter& decrypt)
     return node.text;
   }
   JsonWriter json;
-  DAVIT_TRY_VOID(WriteJson(node, decrypt, &json));
+  DAVIT_TRY_VOID(WriteConfigJson(node, decrypt, &json));
   return json.Take();
 }
 

@@ -15,6 +15,8 @@
 
 namespace davit {
 
+class JsonWriter;
+
 struct ConfigNode {
   enum class Kind { kNull, kBool, kInteger, kFloat, kText, kSecure, kList, kMap };
   Kind kind = Kind::kNull;
@@ -45,6 +47,8 @@ ConfigNode ResolvePlain(std::string_view text);
 Result<ConfigNode> ConfigNodeOf(const MarkedNode& node);
 /// The value at top level is text unless it is encrypted, a list or a map (S98).
 ConfigNode AsTopLevel(ConfigNode node);
+/// The value as JSON, sorted keys, secrets as `decrypt` gives them.
+Result<void> WriteConfigJson(const ConfigNode& node, const Decrypter& decrypt, JsonWriter* json);
 /// Text for programs: scalars as they are, lists and maps as JSON with sorted keys (S105).
 Result<std::string> ConfigText(const ConfigNode& node, const Decrypter& decrypt);
 /// A whole number or `true`/`false` below a root key gets its type, all else is text (S101).

@@ -66,10 +66,10 @@ TEST_CASE("[C92][C97] rows form a tree with padded columns; the last painting st
   run.view.Finish();
   CHECK(Joined(Screen(run.text)) == R"(Updating (dev):
 
-     Type                      Name        Status           Info
- +   pulumi:pulumi:Stack       golden-dev  created (0.07s)
- +   ├─ testbed:index:Thing    a           created (0.01s)
- ~   └─ testbed:index:Thing    long-name   updated (0.01s)  [diff: ~v]
+     Type                    Name        Status           Info
+ +   pulumi:pulumi:Stack     golden-dev  created (0.07s)
+ +   ├─ testbed:index:Thing  a           created (0.01s)
+ ~   └─ testbed:index:Thing  long-name   updated (0.01s)  [diff: ~v]
 
 Outputs:
     o: 1
@@ -118,8 +118,8 @@ TEST_CASE("[C97] parents of a row that changes are shown") {
            MakeStep(StepOp::kCreate, nullptr, std::make_shared<const ResourceState>(child)));
   run.view.Finish();
   const std::string screen = Joined(Screen(run.text));
-  CHECK(screen.find("     └─ testbed:index:Thing      group") != std::string::npos);
-  CHECK(screen.find(" +      └─ testbed:index:Thing   child") != std::string::npos);
+  CHECK(screen.find("     └─ testbed:index:Thing     group") != std::string::npos);
+  CHECK(screen.find(" +      └─ testbed:index:Thing  child") != std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,280 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "cli/local_assets.h"
+#include "engine/base/cancel.h"
+#include "engine/ids.h"
+#include "host/loop/asio_loop.h"
+#include "host/loop/work_pool.h"
+#include "host/plugin/plugin_host.h"
+#include "host/server/engine_server.h"
+#include "host/wire/rpc_trace.h"
+#include "state/secrets/secrets_manager.h"
+
+namespace davit {
+namespace {
+
+constexpr auto kTickInterval = std::chrono::milliseconds(50);
+
+class SystemIds final : public Ids {
+ public:
+  std::string NewUuid() override {
+    std::string bytes = SystemRandom(16);
+    bytes[6] = static_cast<char>((static_cast<unsigned char>(bytes[6]) & 0x0FU) | 0x40U);
+    bytes[8] = static_cast<char>((static_cast<unsigned char>(bytes[8]) & 0x3FU) | 0x80U);
+    std::string text;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      text += i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
+      text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
+    }
+    return text;
+  }
+  std::string RandomBytes(int count) override { return SystemRandom(count); }
+};
+
+// A preview keeps nothing.
+class NoJournal final : public Journal {
+ public:
+  Task<Result<void>> Append(JournalEntry) override { co_return Result<void>(); }
+};
+
+std::map<std::string, std::string> RuntimeOptions(const ProjectFile& project) {
+  std::map<std::string, std::string> options;
+  for (const auto& [name, value] : project.runtime_options) {
+    const std::string* text = value.as_string();
+    options.emplace(name, text != nullptr ? *text : DebugText(value));
+  }
+  return options;
+}
+
+Result<std::vector<ProjectPlugin>> PluginsOf(const ProjectFile& project) {
+  std::vector<ProjectPlugin> plugins;
+  for (const PluginOverride& plugin : project.plugins) {
+    ProjectPlugin out;
+    out.kind = plugin.kind == "providers"   ? "resource"
+               : plugin.kind == "languages" ? "language"
+                                            : "analyzer";
+    out.name = plugin.name;
+    const std::filesystem::path path(plugin.path);
+    out.path = (path.is_absolute() ? path : std::filesystem::path(project.directory) / path)
+                   .lexically_normal()
+                   .string();
+    out.version = plugin.version;
+    plugins.push_back(std::move(out));
+  }
+  return plugins;
+}
+
+}  // namespace
+
+struct App::Parts {
+  const Context* context = nullptr;
+  AsioLoop loop;
+  std::unique_ptr<WorkPool> pool = std::make_unique<WorkPool>();
+  std::unique_ptr<RpcTrace> trace;
+  std::unique_ptr<EngineServer> server;
+  std::unique_ptr<GrpcPluginHost> host;
+  std::shared_ptr<ProviderPool> providers;
+  std::unique_ptr<LocalAssets> assets;
+  SystemIds ids;
+  NoJournal no_journal;
+  CancelSource cancel;
+  EventSink* events = nullptr;  ///< of the run at hand
+  bool is_preview = false;
+  int interrupts = 0;
+  bool is_closed = false;
+
+  void Emit(const Event& event) {
+    if (events != nullptr) {
+      events->Emit(event, loop.WallNow());
+    }
+  }
+
+  void Message(Severity severity,
+               const std::string& message,
+               const std::string& urn,
+               int stream_id,
+               bool ephemeral) {
+    DiagnosticEvent event;
+    event.severity = severity;
+    event.message = message;
+    event.urn = urn;
+    event.stream_id = stream_id;
+    event.ephemeral = ephemeral;
+    Emit(event);
+  }
+
+  // C76
+  void Interrupted() {
+    if (++interrupts > 1) {
+      context->Err("\ninterrupted again: stopping at once\n");
+      std::_Exit(kExitCancelled);
+    }
+    Emit(StdoutEvent{is_preview ? "\n^C: cancelling; press ^C again to stop at once\n"
+                                : "\n^C: cancelling, operations that have begun will end; press ^C "
+                                  "again to stop at once, "
+                                  "which may leave resources that the state does not know\n"});
+    cancel.Cancel();
+  }
+
+  // Runs a task to its end on this thread.
+  template <typename T>
+  Result<T> RunToEnd(Task<T> task) {
+    std::optional<T> value;
+    std::exception_ptr failure;
+    Start(loop, std::move(task), [&](std::exception_ptr thrown, std::optional<T> result) {
+      failure = thrown;
+      value = std::move(result);
+      loop.Stop();
+    });
+    loop.Run();
+    if (failure) {
+      try {
+        std::rethrow_exception(failure);
+      } catch (const std::exception& exception) {
+        return Fail(ErrorKind::kBug, exception.what());
+      }
+    }
+    return *std::move(value);
+  }
+
+  void RunToEnd(Task<void> task) {
+    Start(loop, std::move(task), [&](std::exception_ptr) { loop.Stop(); });
+    loop.Run();
+  }
+
+  void ScheduleTick(
+      std::shared_ptr<std::function<void(std::chrono::system_clock::time_point)>> tick) {
+    loop.After(kTickInterval, [this, tick] {
+      if (*tick) {
+        (*tick)(loop.WallNow());
+        ScheduleTick(tick);
+      }
+    });
+  }
+};
+
+Result<std::unique_ptr<App>> App::Create(AppOptions options) {
+  auto parts = std::make_unique<Parts>();
+  Parts* raw = parts.get();
+  const Context& context = *options.context;
+  const Workspace& workspace = *options.workspace;
+  parts->context = &context;
+  const std::string trace_file = context.Variable("PULUMI_DEBUG_GRPC");
+  if (!trace_file.empty()) {
+    parts->trace = MakeFileTrace(parts->loop,
+                                 trace_file,
+                                 context.invocation().Bool("show-secrets"),
+                                 [&context](const std::string& message) { context.Warn(message); });
+  }
+  EngineServerOptions server;
+  server.loop = &parts->loop;
+  server.pool = parts->pool.get();
+  server.trace = parts->trace.get();
+  server.log = [raw](const LogMessage& message) {
+    raw->Message(
+        message.severity, message.message, message.urn, message.stream_id, message.ephemeral);
+  };
+  DAVIT_TRY(parts->server, EngineServer::Start(std::move(server)));
+  auto app = std::unique_ptr<App>(new App(std::move(parts)));
+  PluginHostOptions host;
+  host.loop = &raw->loop;
+  host.pool = raw->pool.get();
+  host.engine_address = raw->server->address();
+  host.loader_target = raw->server->address();
+  host.root_directory = workspace.project().directory;
+  host.program_directory = workspace.ProgramDirectory();
+  host.program_folder = context.program_folder();
+  host.runtime_options = RuntimeOptions(workspace.project());
+  host.project = workspace.project().name;
+  host.config = std::move(options.config);
+  host.environment = context.environment();
+  host.trace = raw->trace.get();
+  host.output =
+      [raw](Severity severity, const std::string& message, const std::string& urn, int stream_id) {
+        raw->Message(severity, message, urn, stream_id, false);
+      };
+  Result<std::vector<ProjectPlugin>> plugins = PluginsOf(workspace.project());
+  if (!plugins) {
+    app->Close(nullptr);
+    return Fail(plugins.error());
+  }
+  host.project_plugins = *std::move(plugins);
+  raw->host = std::make_unique<GrpcPluginHost>(std::move(host));
+  raw->providers = MakeProviderPool(raw->loop, *raw->host);
+  raw->assets = std::make_unique<LocalAssets>(workspace.ProgramDirectory());
+  return app;
+}
+
+App::App(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+App::~App() = default;
+
+Loop& App::loop() {
+  return parts_->loop;
+}
+
+bool App::is_cancelled() const {
+  return parts_->cancel.is_cancelled();
+}
+
+std::function<void(std::function<void()>)> App::Worker() {
+  return [pool = parts_->pool.get()](std::function<void()> work) { pool->Run(std::move(work)); };
+}
+
+void App::Preload(const std::vector<PackageDescriptor>& packages) {
+  for (const PackageDescriptor& package : packages) {
+    PluginSpec spec;
+    spec.name = package.name;
+    spec.version = package.version;
+    spec.download_url = package.download_url;
+    spec.checksums = package.checksums;
+    spec.parameterization = package.parameterization;
+    PreloadProvider(*parts_->providers, std::move(spec));
+  }
+}
+
+Result<DeploymentResult> App::Run(RunRequest request) {
+  Parts& parts = *parts_;
+  parts.events = request.events;
+  parts.is_preview = request.options.preview;
+  auto tick = std::make_shared<std::function<void(std::chrono::system_clock::time_point)>>(
+      std::move(request.tick));
+  parts.ScheduleTick(tick);
+  parts.loop.OnSignal([&parts](int) { parts.Interrupted(); });
+  DeploymentRequest deployment;
+  deployment.options = request.options;
+  deployment.info = std::move(request.info);
+  deployment.base = std::move(request.base);
+  deployment.source = request.source;
+  deployment.journal = request.journal != nullptr ? request.journal : &parts.no_journal;
+  deployment.events = request.events;
+  deployment.ids = &parts.ids;
+  deployment.assets = parts.assets.get();
+  deployment.pool = parts.providers;
+  deployment.cancel = parts.cancel.token();
+  Result<DeploymentResult> result = parts.RunToEnd(RunDeployment(std::move(deployment)));
+  *tick = nullptr;
+  parts.loop.OnSignal({});
+  parts.events = nullptr;
+  return result;
+}
+
+void App::Close(EventSink* events) {
+  Parts& parts = *parts_;
+  if (std::exchange(parts.is_closed, true)) {
+    return;
+  }
+  parts.events = events;
+  if (parts.providers) {
+    parts.RunToEnd(CloseProviders(parts.providers));
+  }
+  parts.RunToEnd(parts.server->Close());
+  parts.events = nullptr;
+}
+
+}  // namespace davit

@@ -1,0 +1,61 @@
+#pragma once
+// The composition root: builds the parts of a deployment, runs deployments one after the other on
+// this thread (which is the engine thread), and takes everything down again. Order of building:
+// loop, pool, engine server, plugin host, provider pool; of ending: providers, server, pool.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cli/context.h"
+#include "cli/workspace/workspace.h"
+#include "engine/deployment.h"
+
+namespace davit {
+
+struct AppOptions {
+  const Context* context = nullptr;
+  const Workspace* workspace = nullptr;
+  std::map<std::string, ConfigValue> config;
+};
+
+struct RunRequest {
+  DeploymentOptions options;
+  RunInfo info;
+  Snapshot base;
+  Source* source = nullptr;
+  Journal* journal = nullptr;  ///< null: nothing is kept (a preview)
+  EventSink* events = nullptr;
+  /// Called about ten times a second while the run lasts.
+  std::function<void(std::chrono::system_clock::time_point)> tick;
+};
+
+class App {
+ public:
+  static Result<std::unique_ptr<App>> Create(AppOptions options);
+  /// Close must have been called.
+  ~App();
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
+
+  /// Begins to load the providers that a program names.
+  void Preload(const std::vector<PackageDescriptor>& packages);
+  /// Runs one deployment to its end. Messages of plugins become events of it.
+  Result<DeploymentResult> Run(RunRequest request);
+  /// Ends all providers and servers. What providers say meanwhile goes to `events`, which may be
+  /// null.
+  void Close(EventSink* events);
+
+  Loop& loop();
+  /// Runs blocking work off the engine thread, for the journal.
+  std::function<void(std::function<void()>)> Worker();
+  /// The user has interrupted the run.
+  bool is_cancelled() const;
+
+ private:
+  struct Parts;
+  explicit App(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace davit

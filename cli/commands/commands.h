@@ -1,0 +1,36 @@
+#pragma once
+// The commands. Each gives the exit status, or the error that ends it.
+
+#include "cli/context.h"
+#include "engine/base/result.h"
+
+namespace davit {
+
+Result<int> RunUp(Context& context);
+Result<int> RunPreview(Context& context);
+Result<int> RunDestroy(Context& context);
+Result<int> RunRefresh(Context& context);
+
+Result<int> ShowStack(Context& context);
+Result<int> InitStack(Context& context);
+Result<int> ListStacks(Context& context);
+Result<int> SelectStack(Context& context);
+Result<int> UnselectStack(Context& context);
+Result<int> RemoveStack(Context& context);
+Result<int> ShowOutputs(Context& context);
+Result<int> ExportStack(Context& context);
+Result<int> ImportStack(Context& context);
+
+Result<int> ListConfig(Context& context);
+Result<int> GetConfig(Context& context);
+Result<int> SetConfig(Context& context);
+Result<int> RemoveConfig(Context& context);
+Result<int> SetAllConfig(Context& context);
+Result<int> RemoveAllConfig(Context& context);
+
+/// Reads the words of the command line and runs what they name. Never throws.
+int RunCommandLine(const std::vector<std::string>& words,
+                   const Environment& environment,
+                   const std::string& program);
+
+}  // namespace davit

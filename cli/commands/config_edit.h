@@ -1,0 +1,36 @@
+#pragma once
+// Setting and removing configuration values, for `config` and for `up -c` (C52, S96, S100-S102).
+
+#include <string>
+
+#include "cli/session.h"
+#include "engine/value/property_path.h"
+
+namespace davit {
+
+/// A key as typed: the normal key of the root value, and the path whose first segment is its name.
+struct ConfigKey {
+  std::string root;
+  PropertyPath path;
+};
+Result<ConfigKey> ParseConfigKey(const std::string& text, const std::string& project, bool is_path);
+
+/// Whether a plain value is likely to be a secret by its key and its text (C52, S102).
+bool LooksLikeSecret(const std::string& key, const std::string& value);
+
+/// Sets one value in the session's stack file, not saved yet. A secret is encrypted.
+Result<void> SetConfigValue(StackSession& session,
+                            const std::string& key,
+                            ConfigNode value,
+                            bool is_path);
+/// `text` as a node: encrypted, or plain (typed below a root key).
+Result<ConfigNode> ConfigValueNode(StackSession& session,
+                                   const std::string& text,
+                                   bool is_secret,
+                                   bool is_below_root);
+/// Removes one value; nothing there is no error.
+Result<void> RemoveConfigValue(StackSession& session, const std::string& key, bool is_path);
+/// Splits `key=value`.
+Result<std::pair<std::string, std::string>> SplitAssignment(const std::string& text);
+
+}  // namespace davit

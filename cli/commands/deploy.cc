@@ -1,0 +1,467 @@
+#include "cli/commands/deploy.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/config_edit.h"
+#include "cli/commands/shared.h"
+#include "cli/terminal.h"
+#include "engine/yaml/yaml_source.h"
+
+namespace davit {
+namespace {
+
+const char* NameOf(DeploymentMode mode) {
+  switch (mode) {
+    case DeploymentMode::kUpdate:
+      return "update";
+    case DeploymentMode::kDestroy:
+      return "destroy";
+    case DeploymentMode::kRefresh:
+      return "refresh";
+  }
+  return "update";
+}
+
+// E16: below 1 means as many as there are.
+Result<long> ParallelOf(const Context& context) {
+  std::optional<long> wanted = context.invocation().Number("parallel");
+  const std::string from_environment = context.Variable("PULUMI_PARALLEL");
+  if (!wanted && !from_environment.empty()) {
+    char* end = nullptr;
+    wanted = std::strtol(from_environment.c_str(), &end, 10);
+    if (*end != '\0') {
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("'{}' is not a value for PULUMI_PARALLEL", from_environment),
+                  "use a whole number");
+    }
+  }
+  if (!wanted) {
+    cpu_set_t usable;
+    const bool is_known = sched_getaffinity(0, sizeof usable, &usable) == 0;
+    return 4L *
+           (is_known ? CPU_COUNT(&usable) : static_cast<int>(std::thread::hardware_concurrency()));
+  }
+  return *wanted < 1 ? static_cast<long>(std::numeric_limits<int>::max()) : *wanted;
+}
+
+Error Collected(const std::vector<Error>& errors) {
+  if (errors.size() == 1) {
+    return errors[0];
+  }
+  std::string message = fmt::format("{} errors occurred:", errors.size());
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    message += fmt::format("\n    {}) {}", i + 1, errors[i].Text());
+  }
+  return MakeError(ErrorKind::kInvalid, message);
+}
+
+}  // namespace
+
+Result<DeployFlags> ReadDeployFlags(Context& context, DeploymentMode mode, bool preview_only) {
+  const Invocation& words = context.invocation();
+  DeployFlags flags;
+  flags.mode = mode;
+  flags.preview_only = preview_only || words.Bool("preview-only");
+  flags.skip_preview = words.Bool("skip-preview");
+  flags.expect_no_changes = words.Bool("expect-no-changes");
+  const bool says_yes = words.Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");
+  flags.is_approved = says_yes || flags.skip_preview;
+  if (words.Bool("preview-only") && words.Bool("yes")) {
+    return Fail(ErrorKind::kInvalid, "--yes and --preview-only cannot be used together");
+  }
+  if (words.Bool("preview-only") && flags.skip_preview) {
+    return Fail(ErrorKind::kInvalid, "--skip-preview and --preview-only cannot be used together");
+  }
+  const std::string output = words.Text("output");
+  if (!output.empty() && output != "json" && output != "default") {
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("'{}' is not a value for --output", output),
+                "use default or json");
+  }
+  if (output == "json" && words.Bool("json")) {
+    return Fail(ErrorKind::kInvalid, "--json and --output exclude each other");
+  }
+  const bool can_ask = context.is_interactive() && !words.Bool("json") && output != "json";
+  if (!flags.preview_only && !flags.is_approved && !can_ask) {  // C72
+    const ExitCode code = mode == DeploymentMode::kRefresh ? kExitFailed : kExitNeedsApproval;
+    return context.Failure(
+        code,
+        MakeError(ErrorKind::kRefused,
+                  "--yes or --skip-preview or --preview-only must be passed in to proceed when "
+                  "running in non-interactive mode"));
+  }
+  return flags;
+}
+
+Result<int> DeployCommand::Run() {
+  DAVIT_TRY_VOID(Open());
+  DAVIT_TRY_VOID(SetGivenConfig());
+  DAVIT_TRY_VOID(LoadState());
+  DAVIT_TRY_VOID(LoadConfig());
+  DAVIT_TRY_VOID(LoadProgram());
+  DAVIT_TRY_VOID(PrepareSecrets());
+  if (!context_.invocation().Text("message").empty()) {
+    context_.Err("note: davit keeps no history yet, so the text of --message is not stored\n");
+  }
+  AppOptions options;
+  options.context = &context_;
+  options.workspace = &session_->workspace;
+  options.config = config_;
+  DAVIT_TRY(app_, App::Create(std::move(options)));
+  app_->Preload(packages_);
+  Result<int> result = RunBoth();
+  app_->Close(nullptr);
+  if (verified_.valid()) {
+    verified_.wait();
+  }
+  return result;
+}
+
+Result<void> DeployCommand::Open() {
+  DAVIT_TRY(session_, OpenStack(context_));
+  if (session_->file.has_environment()) {
+    return Fail(
+        ErrorKind::kUnimplemented,
+        fmt::format("'{}' names environments, which need a hosted service", session_->file.path()));
+  }
+  const std::string log = context_.invocation().Text("event-log");
+  if (!log.empty()) {
+    DAVIT_TRY(log_, EventLog::Open((std::filesystem::path(context_.directory()) / log).string()));
+  }
+  if (!flags_.preview_only) {
+    DAVIT_TRY(lock_, session_->backend->Lock(session_->stack));
+  }
+  return {};
+}
+
+Result<void> DeployCommand::SetGivenConfig() {
+  const std::vector<std::string> assignments = context_.invocation().List("config");
+  if (assignments.empty()) {
+    return {};
+  }
+  const bool is_path = context_.invocation().Bool("config-path");
+  for (const std::string& assignment : assignments) {
+    using Assignment = std::pair<std::string, std::string>;
+    DAVIT_TRY(const Assignment parts, SplitAssignment(assignment));
+    DAVIT_TRY(const ConfigKey key, ParseConfigKey(parts.first, session_->stack.project, is_path));
+    DAVIT_TRY(ConfigNode node,
+              ConfigValueNode(*session_, parts.second, false, key.path.segments().size() > 1));
+    DAVIT_TRY_VOID(SetConfigValue(*session_, parts.first, std::move(node), is_path));
+  }
+  return session_->file.Save();
+}
+
+Result<void> DeployCommand::LoadState() {
+  DAVIT_TRY(
+      state_,
+      session_->backend->Load(session_->stack, session_->secrets->Opener(), lock_ != nullptr));
+  if (state_.recovery) {
+    context_.Warn(fmt::format(
+        "an earlier run did not end; {} of its records were {}{}",
+        state_.recovery->entries,
+        lock_ ? "added to the state" : "read",
+        state_.recovery->pending_operations > 0
+            ? fmt::format("; {} operations were in flight", state_.recovery->pending_operations)
+            : ""));
+  }
+  const std::vector<Error> faults = VerifySnapshot(state_.snapshot);
+  if (!faults.empty()) {
+    return Fail(std::move(Collected(faults)).WithContext("the state of the stack is damaged"));
+  }
+  DAVIT_TRY(manager_,
+            session_->secrets->Resolve(
+                session_->file, state_.snapshot.secrets_type, state_.snapshot.secrets_state));
+  return {};
+}
+
+Result<void> DeployCommand::LoadConfig() {
+  const ProjectFile& project = session_->workspace.project();
+  const Decrypter decrypt = DecrypterOf(manager_);
+  DAVIT_TRY(const EffectiveConfig config, MergeConfig(session_->file, project));
+  const bool is_checked = flags_.mode != DeploymentMode::kDestroy &&
+                          !context_.invocation().Bool("skip-config-validation");
+  if (is_checked) {
+    DAVIT_TRY_VOID(ValidateConfig(config, session_->file, project, session_->stack.stack, decrypt));
+  }
+  DAVIT_TRY(config_, Decrypted(config, session_->file, project, decrypt));
+  return {};
+}
+
+Result<void> DeployCommand::LoadProgram() {
+  if (flags_.mode != DeploymentMode::kUpdate) {
+    return {};
+  }
+  ProgramLoad load = LoadYamlProgram(
+      session_->workspace.project(), [](const std::string& path) -> Result<std::string> {
+        DAVIT_TRY(std::optional<std::string> text, ReadFileIfThere(path));
+        if (!text) {
+          return Fail(ErrorKind::kInvalid, fmt::format("there is no file '{}'", path));
+        }
+        return *std::move(text);
+      });
+  for (const Error& warning : load.warnings) {
+    context_.Warn(warning.Text());
+  }
+  if (!load.errors.empty()) {
+    return Fail(Collected(load.errors));
+  }
+  source_ = std::move(load.source);
+  packages_ = std::move(load.packages);
+  return {};
+}
+
+// S70: a wrong passphrase has to show before anything is changed. Deriving the key takes a while,
+// so it runs beside the preview; where somebody may have to type, it comes first.
+Result<void> DeployCommand::PrepareSecrets() {
+  if (flags_.preview_only) {
+    return {};
+  }
+  DAVIT_TRY(const std::optional<std::string> passphrase, PassphraseFromEnvironment());
+  if (!manager_ && passphrase) {
+    DAVIT_TRY(manager_, session_->ManagerForWriting());
+    return session_->file.Save();
+  }
+  if (manager_ && passphrase) {
+    verified_ = std::async(std::launch::async,
+                           [manager = manager_] { return StackSecrets::Verify(*manager); });
+    return {};
+  }
+  return manager_ ? StackSecrets::Verify(*manager_) : Result<void>();
+}
+
+DisplayOptions DeployCommand::DisplayFor(bool is_preview) const {
+  const Invocation& words = context_.invocation();
+  DisplayOptions options;
+  options.mode = flags_.mode;
+  options.is_preview = is_preview;
+  options.stack = session_->stack.stack;
+  options.project = session_->stack.project;
+  options.style = context_.style();
+  options.show_sames = words.Bool("show-sames");
+  options.show_reads = words.Bool("show-reads");
+  options.show_replacement_steps = words.Bool("show-replacement-steps");
+  options.show_secrets = words.Bool("show-secrets");
+  options.show_config = words.Bool("show-config");
+  options.show_full_output = words.Bool("show-full-output");
+  options.show_urns = words.Bool("urns");
+  options.show_debug = words.Bool("debug");
+  options.suppress_outputs = words.Bool("suppress-outputs");
+  options.suppress_progress = words.Bool("suppress-progress");
+  return options;
+}
+
+Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& output) {
+  DAVIT_TRY(const long parallel, ParallelOf(context_));
+  const Invocation& words = context_.invocation();
+  const ProjectFile& project = session_->workspace.project();
+  RunRequest request;
+  request.options.mode = flags_.mode;
+  request.options.preview = is_preview;
+  request.options.parallel = parallel;
+  request.options.targets = words.List("target");
+  request.options.refresh_first =
+      words.IsSet("refresh") ? words.Bool("refresh") : project.refresh_option == "always";
+  request.info.project = project.name;
+  request.info.stack = session_->stack.stack;
+  request.info.root_directory = project.directory;
+  request.info.program_directory = session_->workspace.ProgramDirectory();
+  request.info.config = config_;
+  request.info.preview = is_preview;
+  request.info.parallel =
+      static_cast<int>(std::min<long>(parallel, std::numeric_limits<int>::max()));
+  request.base = state_.snapshot;
+  request.source = source_.get();
+  request.events = &output;
+  request.tick = [&output](std::chrono::system_clock::time_point now) { output.Tick(now); };
+  std::unique_ptr<StackJournal> journal;
+  if (!is_preview) {
+    DAVIT_TRY(journal,
+              session_->backend->OpenJournal(
+                  session_->stack, state_.snapshot, manager_, app_->loop(), app_->Worker()));
+    request.journal = journal.get();
+  }
+  output.Begin();
+  Result<DeploymentResult> result = app_->Run(std::move(request));
+  output.Finish();
+  if (journal) {
+    Result<void> folded = journal->Fold();
+    if (!folded) {
+      return Fail(std::move(folded.error())
+                      .WithContext("the state could not be saved; the next run recovers it"));
+    }
+  }
+  return result;
+}
+
+Result<int> DeployCommand::RunBoth() {
+  if (!flags_.skip_preview) {
+    DAVIT_TRY(const std::optional<int> ended, Preview());
+    if (ended) {
+      return *ended;
+    }
+  }
+  return Change();
+}
+
+// Gives the exit status when the command ends with the preview.
+Result<std::optional<int>> DeployCommand::Preview() {
+  const bool will_ask = !flags_.preview_only && !flags_.is_approved;
+  RunOutput output(context_, DisplayFor(true), MessageMask(config_), log_.get(), will_ask);
+  DAVIT_TRY(const DeploymentResult result, RunOne(true, output));
+  if (flags_.preview_only) {
+    app_->Close(&output);
+  }
+  output.End(app_->loop().WallNow());
+  const int code = ExitOf(result, true);
+  if (code != kExitOk || flags_.preview_only) {
+    return std::optional<int>(code);
+  }
+  DAVIT_TRY_VOID(NeedManagerFor(output));
+  if (will_ask) {
+    DAVIT_TRY(const bool approved, Approved(output));
+    if (!approved) {
+      return std::optional<int>(kExitFailed);
+    }
+  } else if (!context_.invocation().Bool("json") &&
+             context_.invocation().Text("output") != "json" &&
+             !context_.invocation().Bool("diff")) {
+    context_.Out("\n");
+  }
+  return std::optional<int>();
+}
+
+Result<int> DeployCommand::Change() {
+  if (verified_.valid()) {
+    DAVIT_TRY_VOID(verified_.get());
+  }
+  RunOutput output(context_, DisplayFor(false), MessageMask(config_), log_.get(), false);
+  DAVIT_TRY(const DeploymentResult result, RunOne(false, output));
+  app_->Close(&output);
+  output.End(app_->loop().WallNow());
+  const int code = ExitOf(result, false);
+  if (code == kExitOk && flags_.mode == DeploymentMode::kDestroy) {
+    DAVIT_TRY_VOID(AfterDestroy());
+  }
+  return code;
+}
+
+// Without a manager a secret could not be stored, and what was created would be lost.
+Result<void> DeployCommand::NeedManagerFor(const RunOutput& preview) {
+  if (manager_ || !preview.has_secrets()) {
+    return {};
+  }
+  Result<std::shared_ptr<SecretsManager>> manager = session_->ManagerForWriting();
+  if (!manager) {
+    return Fail(std::move(manager.error())
+                    .WithContext("the program has secrets, and the stack has no passphrase yet"));
+  }
+  manager_ = *std::move(manager);
+  return session_->file.Save();
+}
+
+Result<bool> DeployCommand::Approved(const RunOutput& preview) {
+  const bool has_details = !context_.invocation().Bool("diff");
+  if (!preview.has_changes()) {
+    context_.Out("\nNothing beyond the stack itself would change.\n");
+  }
+  if (flags_.mode == DeploymentMode::kRefresh) {
+    context_.Out("\nOnly the state changes: no resource is created, updated or deleted.\n");
+  }
+  while (true) {
+    const std::string question = fmt::format("\nDo you want to perform this {}? [yes/no{}] (no): ",
+                                             NameOf(flags_.mode),
+                                             has_details ? "/details" : "");
+    const std::string answer =
+        Ask(context_.style().BoldFg(kPromptColor, question), false).value_or("no");
+    if (answer == "yes" || answer == "y") {
+      context_.Out("\n");
+      return true;
+    }
+    if (has_details && (answer == "details" || answer == "d")) {
+      context_.Out(preview.Details());
+      continue;
+    }
+    context_.Err(
+        fmt::format("confirmation declined, not proceeding with the {}\n", NameOf(flags_.mode)));
+    return false;
+  }
+}
+
+int DeployCommand::ExitOf(const DeploymentResult& result, bool is_preview) const {
+  switch (result.kind) {
+    case DeploymentResultKind::kFailed:
+      return app_->is_cancelled() ? kExitCancelled : kExitFailed;
+    case DeploymentResultKind::kCancelled:
+      return kExitCancelled;
+    case DeploymentResultKind::kSucceeded:
+      break;
+  }
+  // `up` is judged after the change was made (C11).
+  const bool is_judged = flags_.expect_no_changes && (!is_preview || flags_.preview_only);
+  const bool has_changes =
+      std::any_of(result.changes.begin(), result.changes.end(), [](const auto& change) {
+        return change.first != StepOp::kSame && change.first != StepOp::kRead && change.second > 0;
+      });
+  if (is_judged && has_changes) {
+    context_.Err(fmt::format("error: no changes were expected for {} but changes {}\n",
+                             is_preview ? "preview" : NameOf(flags_.mode),
+                             is_preview ? "were proposed" : "occurred"));
+    return kExitUnexpectedChanges;
+  }
+  return kExitOk;
+}
+
+Result<void> DeployCommand::AfterDestroy() {
+  const Invocation& words = context_.invocation();
+  const bool is_quiet = words.Bool("json") || words.Text("output") == "json";
+  const bool is_partial = !words.List("target").empty();
+  if (words.Bool("remove") && !is_partial) {
+    DAVIT_TRY_VOID(DeleteLockedStack(*session_, false, false));
+    if (!is_quiet) {
+      context_.Out(
+          "\nThe resources in the stack have been deleted, and the stack and its configuration "
+          "removed.\n");
+    }
+    return {};
+  }
+  if (!is_quiet && !is_partial) {
+    context_.Out(fmt::format(
+        "\nThe resources in the stack have been deleted, but the configuration associated with the "
+        "stack is still maintained.\nIf you want to remove the stack completely, run `davit stack "
+        "rm "
+        "{}`.\n",
+        session_->stack.stack));
+  }
+  return {};
+}
+
+namespace {
+
+Result<int> Deploy(Context& context, DeploymentMode mode, bool preview_only) {
+  DAVIT_TRY(const DeployFlags flags, ReadDeployFlags(context, mode, preview_only));
+  return DeployCommand(context, flags).Run();
+}
+
+}  // namespace
+
+Result<int> RunUp(Context& context) {
+  return Deploy(context, DeploymentMode::kUpdate, false);
+}
+Result<int> RunPreview(Context& context) {
+  return Deploy(context, DeploymentMode::kUpdate, true);
+}
+Result<int> RunDestroy(Context& context) {
+  return Deploy(context, DeploymentMode::kDestroy, false);
+}
+Result<int> RunRefresh(Context& context) {
+  return Deploy(context, DeploymentMode::kRefresh, false);
+}
+
+}  // namespace davit

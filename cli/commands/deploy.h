@@ -1,0 +1,65 @@
+#pragma once
+// One `up`, `preview`, `destroy` or `refresh`: what it was asked for, and its parts in order. Used
+// by deploy.cc alone.
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/app.h"
+#include "cli/commands/run_output.h"
+#include "cli/session.h"
+#include "cli/workspace/effective_config.h"
+
+namespace davit {
+
+/// What the flags say (C11, C72, C73).
+struct DeployFlags {
+  DeploymentMode mode = DeploymentMode::kUpdate;
+  bool preview_only = false;
+  bool skip_preview = false;
+  bool is_approved = false;
+  bool expect_no_changes = false;
+};
+Result<DeployFlags> ReadDeployFlags(Context& context, DeploymentMode mode, bool preview_only);
+
+class DeployCommand {
+ public:
+  DeployCommand(Context& context, DeployFlags flags) : context_(context), flags_(flags) {}
+  /// Holds the stack's lock through preview and question when it may change something.
+  Result<int> Run();
+
+ private:
+  Result<void> Open();
+  Result<void> SetGivenConfig();
+  Result<void> LoadState();
+  Result<void> LoadConfig();
+  Result<void> LoadProgram();
+  Result<void> PrepareSecrets();
+  Result<int> RunBoth();
+  Result<DeploymentResult> RunOne(bool is_preview, RunOutput& output);
+  Result<std::optional<int>> Preview();
+  Result<int> Change();
+  Result<bool> Approved(const RunOutput& preview);
+  Result<void> NeedManagerFor(const RunOutput& preview);
+  int ExitOf(const DeploymentResult& result, bool is_preview) const;
+  DisplayOptions DisplayFor(bool is_preview) const;
+  Result<void> AfterDestroy();
+
+  Context& context_;
+  DeployFlags flags_;
+  std::optional<StackSession> session_;
+  std::unique_ptr<StackLock> lock_;
+  LoadedStack state_;
+  std::shared_ptr<SecretsManager> manager_;
+  std::map<std::string, ConfigValue> config_;
+  std::unique_ptr<Source> source_;
+  std::vector<PackageDescriptor> packages_;
+  std::unique_ptr<EventLog> log_;
+  std::unique_ptr<App> app_;
+  std::future<Result<void>> verified_;
+};
+
+}  // namespace davit

@@ -1,0 +1,67 @@
+#include "cli/commands/shared.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+
+namespace davit {
+
+Result<void> DeleteLockedStack(StackSession& session, bool force, bool preserve_config) {
+  DAVIT_TRY_VOID(session.backend->Remove(session.stack, force));
+  if (!preserve_config) {
+    std::error_code failure;
+    std::filesystem::remove(session.file.path(), failure);
+    if (failure) {
+      return Fail(
+          ErrorKind::kFailed,
+          fmt::format(
+              "the stack is removed, but not '{}': {}", session.file.path(), failure.message()));
+    }
+  }
+  DAVIT_TRY(const std::string selected, session.workspace.SelectedStack());
+  if (selected == session.stack.stack || selected == session.stack.Text()) {
+    DAVIT_TRY_VOID(session.workspace.SelectStack(""));
+  }
+  return {};
+}
+
+Result<void> DeleteStack(StackSession& session, bool force, bool preserve_config) {
+  DAVIT_TRY(const std::unique_ptr<StackLock> lock, session.backend->Lock(session.stack));
+  return DeleteLockedStack(session, force, preserve_config);
+}
+
+std::string JsonTime(WallTime time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const auto whole = static_cast<std::time_t>(seconds.time_since_epoch().count());
+  std::tm parts{};
+  gmtime_r(&whole, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return fmt::format(
+      "{}.{:03}Z", text, std::chrono::floor<std::chrono::milliseconds>(time - seconds).count());
+}
+
+std::string AgoText(WallTime time) {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now() - time)
+          .count();
+  const auto counted = [](long count, const char* unit) {
+    return fmt::format("{} {}{} ago", count, unit, count == 1 ? "" : "s");
+  };
+  if (seconds < 1) {
+    return "now";
+  }
+  if (seconds < 60) {
+    return counted(seconds, "second");
+  }
+  if (seconds < 3600) {
+    return counted(seconds / 60, "minute");
+  }
+  if (seconds < 86400) {
+    return counted(seconds / 3600, "hour");
+  }
+  return counted(seconds / 86400, "day");
+}
+
+}  // namespace davit

@@ -1,0 +1,207 @@
+// `stack init`, `select`, `unselect`, `rm`, `ls`: the life of stacks (C32-C35).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/shared.h"
+#include "cli/json_writer.h"
+#include "cli/session.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+
+namespace davit {
+namespace {
+
+// The name given as argument or by --stack; empty when there is none.
+std::string NameGiven(const Context& context) {
+  const Invocation& words = context.invocation();
+  return words.arguments.empty() ? words.Text("stack") : words.arguments[0];
+}
+
+// A new stack gets its secrets manager at once only if the passphrase is at hand; a stack without
+// secrets needs none.
+Result<std::shared_ptr<SecretsManager>> ManagerOfNewStack(const Context& context,
+                                                          StackSession& session) {
+  const std::string provider = context.invocation().Text("secrets-provider");
+  if (!provider.empty() && provider != "default" && provider != "passphrase") {
+    return Fail(ErrorKind::kUnimplemented,
+                fmt::format("davit does not support the secrets provider '{}' yet", provider),
+                "use passphrase");
+  }
+  DAVIT_TRY(std::shared_ptr<SecretsManager> manager,
+            session.secrets->Resolve(session.file, "", ""));
+  DAVIT_TRY(const std::optional<std::string> passphrase, PassphraseFromEnvironment());
+  if (!manager && (passphrase || provider == "passphrase")) {
+    DAVIT_TRY(manager, session.secrets->Create());
+    DAVIT_TRY(const std::string salt, SaltOf(manager->state_json()));
+    session.file.ClearSecretsProvider();
+    session.file.SetEncryptionSalt(salt);
+  }
+  return manager;
+}
+
+Result<void> CreateStack(
+    Context& context, Workspace& workspace, Backend& backend, const StackRef& stack, bool select) {
+  if (stack.project != workspace.project().name) {
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the stack '{}' belongs to the project '{}', this one is '{}'",
+                            stack.Text(),
+                            stack.project,
+                            workspace.project().name));
+  }
+  DAVIT_TRY(const bool exists, backend.Exists(stack));
+  if (exists) {
+    return Fail(ErrorKind::kRefused, fmt::format("stack '{}' already exists", stack.Text()));
+  }
+  DAVIT_TRY(StackFile file,
+            StackFile::Load(ConfigPath(context, workspace, stack.stack), stack.project));
+  StackSession session{workspace, nullptr, stack, std::move(file), MakeSecrets(context)};
+  const std::string salt_before = session.file.encryption_salt();
+  DAVIT_TRY(const std::shared_ptr<SecretsManager> manager, ManagerOfNewStack(context, session));
+  DAVIT_TRY_VOID(backend.Create(stack, manager.get()));
+  if (session.file.encryption_salt() != salt_before) {
+    DAVIT_TRY_VOID(session.file.Save());
+  }
+  if (select) {
+    DAVIT_TRY_VOID(workspace.SelectStack(stack.stack));
+  }
+  context.Err(fmt::format("Created stack '{}'\n", stack.stack));
+  return {};
+}
+
+}  // namespace
+
+Result<int> InitStack(Context& context) {
+  DAVIT_TRY(Workspace workspace, OpenWorkspace(context));
+  std::string name = NameGiven(context);
+  if (name.empty() && context.is_interactive()) {
+    name = Ask("stack name: ", false).value_or("");
+  }
+  if (name.empty()) {
+    return Fail(ErrorKind::kInvalid, "missing stack name", "for example `davit stack init dev`");
+  }
+  DAVIT_TRY(const StackRef stack, ParseStackRef(name, workspace.project().name));
+  DAVIT_TRY(const std::unique_ptr<Backend> backend, OpenWorkspaceBackend(workspace));
+  DAVIT_TRY_VOID(
+      CreateStack(context, workspace, *backend, stack, !context.invocation().Bool("no-select")));
+  return kExitOk;
+}
+
+Result<int> SelectStack(Context& context) {
+  DAVIT_TRY(Workspace workspace, OpenWorkspace(context));
+  DAVIT_TRY(const std::unique_ptr<Backend> backend, OpenWorkspaceBackend(workspace));
+  std::string name = NameGiven(context);
+  if (name.empty() && context.is_interactive()) {
+    DAVIT_TRY(const std::vector<StackSummary> stacks, backend->List(workspace.project().name));
+    for (const StackSummary& stack : stacks) {
+      context.Err("  " + stack.name + "\n");
+    }
+    name = Ask("stack: ", false).value_or("");
+  }
+  if (name.empty()) {
+    return context.Failure(
+        kExitNoStack,
+        MakeError(ErrorKind::kInvalid, "no stack selected", "specify a stack name with --stack"));
+  }
+  DAVIT_TRY(const StackRef stack, ParseStackRef(name, workspace.project().name));
+  DAVIT_TRY(const bool exists, backend->Exists(stack));
+  if (exists) {
+    DAVIT_TRY_VOID(workspace.SelectStack(stack.stack));
+    return kExitOk;
+  }
+  if (!context.invocation().Bool("create")) {
+    return context.Failure(kExitNoStack,
+                           MakeError(ErrorKind::kInvalid,
+                                     fmt::format("no stack named '{}' found", name),
+                                     fmt::format("`davit stack init {}` creates it", stack.stack)));
+  }
+  DAVIT_TRY_VOID(CreateStack(context, workspace, *backend, stack, true));
+  return kExitOk;
+}
+
+Result<int> UnselectStack(Context& context) {
+  DAVIT_TRY(Workspace workspace, OpenWorkspace(context));
+  DAVIT_TRY_VOID(workspace.SelectStack(""));
+  return kExitOk;
+}
+
+Result<int> RemoveStack(Context& context) {
+  const Invocation& words = context.invocation();
+  const bool is_approved = words.Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");
+  if (!is_approved && !context.is_interactive()) {
+    return Fail(ErrorKind::kRefused, "non-interactive mode requires --yes flag");
+  }
+  Invocation named = words;
+  if (!words.arguments.empty()) {
+    named.Set("stack", {words.arguments[0]});
+  }
+  Context with_name(named, context.environment(), context.directory(), context.program_folder());
+  Result<StackSession> opened = OpenStack(with_name);
+  if (!opened) {
+    return context.Failure(static_cast<ExitCode>(with_name.failure_code()), opened.error());
+  }
+  StackSession& session = *opened;
+  const std::string& name = session.stack.stack;
+  if (!is_approved) {
+    context.Err(fmt::format("This will permanently remove the stack '{}'.\n", name));
+    if (Ask("Please confirm by typing its name: ", false).value_or("") != name) {
+      return Fail(ErrorKind::kRefused, "confirmation declined");
+    }
+  }
+  DAVIT_TRY_VOID(DeleteStack(session, words.Bool("force"), words.Bool("preserve-config")));
+  context.Out(fmt::format("Stack '{}' has been removed!\n", name));
+  return kExitOk;
+}
+
+Result<int> ListStacks(Context& context) {
+  const Invocation& words = context.invocation();
+  DAVIT_TRY(Workspace workspace, OpenWorkspace(context));
+  DAVIT_TRY(const std::unique_ptr<Backend> backend, OpenWorkspaceBackend(workspace));
+  DAVIT_TRY(const std::string selected, workspace.SelectedStack());
+  std::optional<std::string> project = workspace.project().name;
+  if (words.IsSet("project")) {
+    project = words.Text("project");
+  } else if (words.Bool("all")) {
+    project.reset();
+  }
+  DAVIT_TRY(std::vector<StackSummary> stacks, backend->List(project));
+  std::sort(stacks.begin(), stacks.end(), [](const StackSummary& a, const StackSummary& b) {
+    return a.name != b.name ? a.name < b.name : a.project < b.project;
+  });
+  const auto is_current = [&](const StackSummary& stack) {
+    return stack.project == workspace.project().name &&
+           (selected == stack.name || selected == StackRef{stack.project, stack.name}.Text());
+  };
+  if (words.Bool("json")) {
+    JsonWriter json(2);
+    json.BeginArray();
+    for (const StackSummary& stack : stacks) {
+      json.BeginObject().Key("name").String(stack.name).Key("current").Bool(is_current(stack));
+      if (stack.last_update) {
+        json.Key("lastUpdate").String(JsonTime(*stack.last_update));
+      }
+      if (stack.resource_count) {
+        json.Key("resourceCount").Integer(*stack.resource_count);
+      }
+      json.EndObject();
+    }
+    json.EndArray();
+    context.Out(json.Take() + "\n");
+    return kExitOk;
+  }
+  std::vector<std::vector<std::string>> rows = {{"NAME", "LAST UPDATE", "RESOURCE COUNT"}};
+  for (const StackSummary& stack : stacks) {
+    const bool is_foreign = stack.project != workspace.project().name;
+    rows.push_back({(is_foreign ? stack.project + "/" + stack.name : stack.name) +
+                        (is_current(stack) ? "*" : ""),
+                    stack.last_update ? AgoText(*stack.last_update) : "n/a",
+                    stack.resource_count ? std::to_string(*stack.resource_count) : "n/a"});
+  }
+  context.Out(TableText(rows, 0));
+  return kExitOk;
+}
+
+}  // namespace davit

@@ -1,0 +1,119 @@
+#include "cli/terminal.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace davit {
+namespace {
+
+bool Has(const std::map<std::string, std::string>& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found != environment.end() && !found->second.empty();
+}
+
+}  // namespace
+
+bool IsTerminal(int descriptor) {
+  return isatty(descriptor) == 1;
+}
+
+TerminalSize SizeOfTerminal() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) {
+    return {};
+  }
+  return {size.ws_col, size.ws_row};
+}
+
+bool IsCi(const std::map<std::string, std::string>& environment) {
+  if (Has(environment, "PULUMI_DISABLE_CI_DETECTION")) {
+    return false;
+  }
+  for (const char* name : {"PULUMI_CI_SYSTEM",    "APPVEYOR",
+                           "CODEBUILD_BUILD_ARN", "bamboo_planKey",
+                           "BITBUCKET_COMMIT",    "TF_BUILD",
+                           "BUILDKITE",           "CIRCLECI",
+                           "CF_BUILD_URL",        "DRONE",
+                           "GITHUB_ACTIONS",      "GITLAB_CI",
+                           "GO_PIPELINE_LABEL",   "HUDSON_URL",
+                           "JENKINS_URL",         "MAGNUM",
+                           "SEMAPHORE",           "SPACELIFT_MAX_REQUESTS_BURST",
+                           "TEAMCITY_VERSION",    "TRAVIS"}) {
+    if (Has(environment, name)) {
+      return true;
+    }
+  }
+  const auto name = environment.find("CI_NAME");
+  return (name != environment.end() && name->second == "codeship") ||
+         (Has(environment, "TASK_ID") && Has(environment, "RUN_ID"));
+}
+
+void WriteText(int descriptor, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = write(descriptor, text.data() + done, text.size() - done);
+    if (count < 0 && errno != EINTR && errno != EAGAIN) {
+      return;
+    }
+    done += count > 0 ? static_cast<std::size_t>(count) : 0;
+  }
+}
+
+Result<std::string> ReadStandardInput() {
+  std::string text;
+  char buffer[65536];
+  while (true) {
+    const ssize_t count = read(STDIN_FILENO, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count < 0 && errno != EBADF) {
+      return Fail(ErrorKind::kFailed,
+                  fmt::format("could not read standard input: {}", std::strerror(errno)));
+    }
+    if (count <= 0) {
+      return text;
+    }
+    text.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+std::optional<std::string> Ask(const std::string& question, bool hidden) {
+  WriteText(STDERR_FILENO, question);
+  termios before{};
+  const bool changes_echo = hidden && tcgetattr(STDIN_FILENO, &before) == 0;
+  if (changes_echo) {
+    termios quiet = before;
+    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
+  }
+  std::string line;
+  bool at_end = false;
+  while (true) {
+    char c = 0;
+    const ssize_t count = read(STDIN_FILENO, &c, 1);
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count <= 0) {
+      at_end = line.empty();
+      break;
+    }
+    if (c == '\n') {
+      break;
+    }
+    line += c;
+  }
+  if (changes_echo) {
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+    WriteText(STDERR_FILENO, "\n");
+  }
+  return at_end ? std::nullopt : std::optional(line);
+}
+
+}  // namespace davit
