@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ElementTree
 def reason(case):
     """The last line that a skipped test printed in its own words."""
     text = case.findtext("system-out") or ""
-    said = re.findall(r"^skipped: (.*)$", text, re.M)
+    said = re.findall(r"^skipped[^:\n]*: (.*)$", text, re.M)
     return said[-1] if said else "no reason was printed"
 
 
