@@ -182,6 +182,11 @@ Task<Result<std::shared_ptr<PluginProcess>>> PluginProcess::Launch(AsioLoop& loo
     const std::shared_ptr<Gate> gate = output->changed;
     co_await gate->Wait();
   }
+  if (!output->first_line && process->is_alive() && process->child_->has_ended(Pipe::kStdout)) {
+    // The end of the output usually is that of the process, of which we hear a little later.
+    const bool has_exited = co_await process->child_->WaitForExit(std::chrono::seconds(1));
+    static_cast<void>(has_exited);
+  }
   if (!output->first_line && !process->is_alive()) {
     // The line may still be on its way.
     const bool is_drained = co_await process->child_->WaitForOutput(std::chrono::seconds(1));

@@ -46,7 +46,7 @@ struct Started {
 TEST_CASE("P26 the port line may have white space and terminal sequences around it") {
   Started started;
   auto process =
-      started.Launch("printf '\\033]9;4;3;\\033\\\\ 12345 \\033]9;4;0;\\033\\\\\\r\\n'; sleep 60");
+      started.Launch("printf '\\033]9;4;3;\\033\\\\ 12345 \\033]9;4;0;\\033\\\\\\r\\n'; exec sleep 60");
   REQUIRE(process);
   REQUIRE((*process)->port() == 12345);
   REQUIRE((*process)->is_alive());
@@ -55,11 +55,11 @@ TEST_CASE("P26 the port line may have white space and terminal sequences around 
 
 TEST_CASE("P26 anything else on the first line is fatal, and shown") {
   Started started;
-  RequireContains(started.Failure("echo 'Welcome to plugin'; sleep 60"), "'Welcome to plugin'");
-  RequireContains(started.Failure("echo 0; sleep 60"), "'0'");
-  RequireContains(started.Failure("echo 65536; sleep 60"), "'65536'");
-  RequireContains(started.Failure("echo; sleep 60"), "''");
-  RequireContains(started.Failure("head -c 2000000 /dev/zero | tr '\\0' x; sleep 60"),
+  RequireContains(started.Failure("echo 'Welcome to plugin'; exec sleep 60"), "'Welcome to plugin'");
+  RequireContains(started.Failure("echo 0; exec sleep 60"), "'0'");
+  RequireContains(started.Failure("echo 65536; exec sleep 60"), "'65536'");
+  RequireContains(started.Failure("echo; exec sleep 60"), "''");
+  RequireContains(started.Failure("head -c 2000000 /dev/zero | tr '\\0' x; exec sleep 60"),
                   "instead of its port");
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("P26 an exit before the port line gives status and output") {
 
 TEST_CASE("P26 a closed output without a port line is no endless wait") {
   Started started;
-  RequireContains(started.Failure("exec >&-; sleep 60"), "closed its output");
+  RequireContains(started.Failure("exec >&-; exec sleep 60"), "closed its output");
 }
 
 TEST_CASE("P26 the deadline tells what was printed so far") {
