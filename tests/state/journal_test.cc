@@ -286,6 +286,7 @@ TEST_CASE("[E205] [S149] a run forgets old pending operations but creates") {
 TEST_CASE("a full disk fails the step, forgets what did not begin and keeps what has happened") {
   World world;
   Run run(world);
+  REQUIRE(run.Append(world, Deferred(Success(100, run.loaded.snapshot.resources[0], 0))));
   REQUIRE(run.Append(world, Begin(1, OperationType::kCreating, Thing("x"))));
   world.files->fail_appends = 3;
   const Result<void> begin = run.Append(world, Begin(2, OperationType::kCreating, Thing("y")));
@@ -298,7 +299,7 @@ TEST_CASE("a full disk fails the step, forgets what did not begin and keeps what
   MemoryFiles crashed = *world.files;
   REQUIRE(run.journal->Fold());
   CHECK(Summary(world.Load()->snapshot).back() == "d/d-1");
-  CHECK(Summary(world.Load()->snapshot)[0] == "x/x-1");
+  CHECK(Summary(world.Load()->snapshot)[1] == "x/x-1");
   *world.files = crashed;
   world.files->Crash(LostData::kAll, LostNames::kAll);
   const Result<LoadedStack> recovered = world.Load();
