@@ -147,6 +147,8 @@ void CleanReferences(std::vector<StatePtr>& resources, const std::vector<StatePt
     for (auto& [key, urns] : cleaned.property_dependencies) {
       std::erase_if(urns, is_gone);
     }
+    // Recorded (odd-names): properties that depend on nothing lose their entry.
+    std::erase_if(cleaned.property_dependencies, [](const auto& entry) { return entry.second.empty(); });
     std::erase_if(cleaned.replace_with, is_gone);
     if (!cleaned.deleted_with.empty() && is_gone(cleaned.deleted_with)) {
       cleaned.deleted_with = Urn();

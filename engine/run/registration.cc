@@ -263,6 +263,9 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
 }
 
 Task<Result<void>> RegistrationMonitor::RegisterOutputs(Urn urn, PropertyMap outputs) {
+  if (context_.stopped()) {  // E29; recorded: a failed run keeps the outputs that the stack had
+    co_return Fail(StoppedError());
+  }
   if (urn == context_.root_stack && !urn.empty()) {  // E23
     context_.stack_outputs = std::move(outputs);
     co_return Result<void>();
