@@ -24,7 +24,7 @@ exports.noteProvider = (folder) => ({
     const fs = require("fs");
     const path = require("path");
     const id = `${inputs.title}-${require("crypto").randomBytes(4).toString("hex")}`;
-    const outs = { title: inputs.title, text: inputs.text, author: inputs.author, single: inputs.single, revision: 1 };
+    const outs = { title: inputs.title, text: inputs.text, author: inputs.author, single: inputs.single === true, revision: 1 };
     fs.mkdirSync(folder, { recursive: true });
     fs.writeFileSync(path.join(folder, `${id}.json`), JSON.stringify(outs));
     return { id, outs };
@@ -37,7 +37,8 @@ exports.noteProvider = (folder) => ({
       return { id: "", props: {} };
     }
     const found = JSON.parse(fs.readFileSync(file, "utf8"));
-    return { id, props: { ...props, ...found }, inputs: { ...props, ...found, revision: undefined } };
+    const { revision, ...inputs } = { ...props, ...found };
+    return { id, props: { revision, ...inputs }, inputs };
   },
 
   async update(id, olds, news) {
