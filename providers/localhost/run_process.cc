@@ -72,7 +72,10 @@ Result<std::string> FindProgram(const ProcessRequest& request) {
     return name;
   }
   const auto found = request.environment.find("PATH");
-  std::string_view folders = found == request.environment.end() ? "/usr/bin:/bin" : found->second;
+  std::string_view folders = "/usr/bin:/bin";
+  if (found != request.environment.end()) {
+    folders = found->second;
+  }
   while (true) {
     const std::size_t colon = folders.find(':');
     const std::string folder(folders.substr(0, colon));
