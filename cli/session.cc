@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
 
 #include "cli/terminal.h"
@@ -70,7 +71,19 @@ Result<Workspace> OpenWorkspace(const Context& context) {
 }
 
 Result<std::unique_ptr<Backend>> OpenWorkspaceBackend(const Workspace& workspace) {
-  return OpenBackend(workspace.BackendUrl(), workspace.has_own_backend(), VersionText());
+  int crash_point = 0;  // only tests ask for it (docs/TESTING.md)
+  const auto asked = workspace.environment().find("DAVIT_CRASH_POINT");
+  if (asked != workspace.environment().end()) {
+    const std::string& text = asked->second;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), crash_point);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size()) {
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("DAVIT_CRASH_POINT is '{}', which is no whole number", text),
+                  "unset it; it is for the crash tests");
+    }
+  }
+  return OpenBackend(
+      workspace.BackendUrl(), workspace.has_own_backend(), VersionText(), crash_point);
 }
 
 std::unique_ptr<StackSecrets> MakeSecrets(const Context& context) {
