@@ -51,6 +51,7 @@ class Replayer {
         ReplaceOutputs(entry);
         return;
       case JournalKind::kRebuiltBase:
+        refreshed_ = true;
         base_ = List();
         added_.clear();
         by_operation_.clear();
