@@ -1,12 +1,12 @@
-"""Kills davit at every point where it changes a file, then looks at what is left.
+"""Kills davit at every point where it changes a file of its state, then looks at what is left.
 
-    crash_test.py ENGINE TESTBED    TESTBED is the folder of the scripted provider; TESTBED_PYTHON starts it
+    crash_test.py ENGINE        the plugin `localhost` is found beside the engine
 
 DAVIT_CRASH_POINT=N makes the process kill itself at the N-th such point. For every N until a run survives: no finished step
-is lost, what was in flight is a pending operation, the lock is free, and the next run ends in the same state.
+is lost, what was in flight is a pending operation, the lock is free, and the next run ends in the state in which the run
+would have ended without the crash.
 """
 
-import glob
 import json
 import os
 import shutil
@@ -15,114 +15,124 @@ import sys
 
 from support import Project, Wrong, expect, run_test
 
-# Left out when two states are compared: times, and ids that are random or numbered.
-VOLATILE = {"created", "modified", "sourcePosition", "sourcePositions", "id", "manifest", "metadata", "secrets_providers", "lock"}
+# Left out when two states are compared: times, and ids of providers, which are random.
+VOLATILE = {"created", "modified", "sourcePosition", "sourcePositions", "provider"}
+PROVIDERS = "pulumi:providers:"
 
 
-def stable(value, ids):
-    """The state without what differs from run to run; ids become the names of their resources."""
-    if isinstance(value, dict):
-        return {key: stable(item, ids) for key, item in sorted(value.items()) if key not in VOLATILE}
-    if isinstance(value, list):
-        return [stable(item, ids) for item in value]
-    if isinstance(value, str):
-        for ident, name in ids.items():
-            value = value.replace(ident, name)
-    return value
+def name_of(record):
+    return record["urn"].rpartition("::")[2]
 
 
 def comparable(deployment):
-    records = deployment.get("resources") or []
-    ids = {record["id"]: f"<id of {record['urn'].rpartition('::')[2]}>" for record in records if record.get("id")}
-    return sorted(json.dumps(stable(record, ids), sort_keys=True) for record in records)
+    return sorted(json.dumps({key: value for key, value in record.items() if key not in VOLATILE
+                              and (key != "id" or not record["type"].startswith(PROVIDERS))}, sort_keys=True)
+                  for record in deployment.get("resources") or [])
 
 
 class Crashes:
-    def __init__(self, engine, testbed, work):
-        self.engine, self.testbed, self.work = engine, testbed, work
+    """Every run happens in the same folder, since ids are paths; what a run left is put aside as a copy."""
+
+    def __init__(self, engine, work):
+        self.engine, self.folder = engine, os.path.join(work, "run")
         self.points = 0
 
-    def project(self, name, program, start):
-        """A new project whose stack is in the state that `start` left."""
-        folder = os.path.join(self.work, name)
+    def project(self, program, start):
+        """The folder anew: as `start` left it, or with an empty stack."""
+        shutil.rmtree(self.folder, ignore_errors=True)
         if start:
-            shutil.copytree(start, folder, symlinks=True)
-        project = Project(self.engine, folder, env={"TESTBED_CLOUD": os.path.join(folder, "cloud")})
-        program = {"plugins": {"providers": [{"name": "testbed", "path": self.testbed}]}, **program}
+            shutil.copytree(start, self.folder, symlinks=True)
+        project = Project(self.engine, self.folder)
         project.program(program)
         if not start:
             project.must("stack", "init", "dev")
+            os.makedirs(self.files())
         return project
 
-    def cloud(self, project):
-        """The ids of the objects that exist."""
-        return {os.path.basename(path)[:-5] for path in glob.glob(os.path.join(project.work, "cloud", "*.json"))}
+    def files(self):
+        return os.path.join(self.folder, "files")
 
-    def judge(self, project, point):
-        """What must hold right after the crash: everything that was made is either recorded or pending."""
-        deployment = project.export()
-        records, pending = deployment.get("resources") or [], deployment.get("pending_operations") or []
-        recorded = {record["id"] for record in records if record.get("id")}
-        waiting = {operation["resource"]["urn"].rpartition("::")[2] for operation in pending}
-        for ident in self.cloud(project) - recorded:
-            # The testbed names an object after its resource and numbers it.
-            if ident.rpartition("-")[0] not in waiting:
-                raise Wrong(f"point {point}: {ident} exists, but is neither recorded nor pending; pending: {sorted(waiting)}")
-        for record in records:
-            if record.get("id") and record["type"].startswith("testbed:") and record["id"] not in self.cloud(project):
-                if record["urn"].rpartition("::")[2] not in waiting:
-                    raise Wrong(f"point {point}: {record['id']} is gone, but is recorded and not pending")
+    def existing(self):
+        """The files that exist, with what is in them."""
+        found = {}
+        for name in os.listdir(self.files()):
+            with open(os.path.join(self.files(), name), encoding="utf-8") as source:
+                found[os.path.join(self.files(), name)] = source.read()
+        return found
+
+    def judge(self, deployment, where):
+        """What must hold right after the crash. Answers how many operations were in flight."""
+        records = [record for record in deployment.get("resources") or [] if record["type"].startswith("localhost:")]
+        pending = [operation["resource"] for operation in deployment.get("pending_operations") or []]
+        waiting = {name_of(record) for record in pending}
+        recorded = {record["id"]: record for record in records}
+        existing = self.existing()
+        for path in set(existing) - set(recorded):
+            if path not in {record["inputs"].get("path") for record in pending}:
+                raise Wrong(f"{where}: {path} exists, but is neither recorded nor pending: {sorted(waiting)}")
+        for path, record in recorded.items():
+            if name_of(record) in waiting:
+                continue
+            if path not in existing:
+                raise Wrong(f"{where}: {path} is gone, but is recorded and not pending")
+            content = record["outputs"]["content"]
+            if not isinstance(content, dict) and content != existing[path]:
+                raise Wrong(f"{where}: {path} holds {existing[path]!r}, but {content!r} is recorded")
         return len(pending)
 
-    def every_point(self, what, program, start, verb="up", parallel="2"):
-        """Crashes one command at every point. Answers the folder of the run that survived."""
-        calm = self.project(f"{what}-calm", program, start)
-        calm.run(verb, "--parallel", parallel)
-        wanted, wanted_cloud = comparable(calm.export()), len(self.cloud(calm))
-        point = pending_seen = 0
+    def every_point(self, what, program, start, saved, verb="up"):
+        """Crashes one command at every point; puts the folder of the run without a crash into `saved`."""
+        flags = ["--parallel", "2"]
+        calm = self.project(program, start)
+        calm.run(verb, *flags)
+        wanted, wanted_files = comparable(calm.export()), self.existing()
+        shutil.copytree(self.folder, saved, symlinks=True)
+        point = in_flight = 0
         while True:
             point += 1
-            project = self.project(f"{what}-{point}", program, start)
-            done = project.call(verb, "-s", "dev", "--yes", "--skip-preview", "--non-interactive", "--parallel", parallel,
+            where = f"{what}, point {point}"
+            project = self.project(program, start)
+            done = project.call(verb, "-s", "dev", "--yes", "--skip-preview", "--non-interactive", *flags,
                                 env={"DAVIT_CRASH_POINT": str(point)})
             if done.returncode == 0:
                 break
             if done.returncode != -signal.SIGKILL:
-                raise Wrong(f"{what}, point {point}: ended with {done.returncode}, not by its own SIGKILL:\n"
-                            f"{done.stdout}{done.stderr}")
-            pending = self.judge(project, point)
-            pending_seen += pending > 0
-            project.run(verb, "--parallel", parallel)
+                raise Wrong(f"{where}: ended with {done.returncode}, not by its own SIGKILL:\n{done.stdout}{done.stderr}")
+            in_flight += self.judge(project.export(), where) > 0
+            try:
+                project.run(verb, *flags)
+            except Wrong as problem:
+                raise Wrong(f"{where}: the run after the crash: {problem}") from None
             got = comparable(project.export())
             if got != wanted:
-                raise Wrong(f"{what}, point {point}: the state after recovery differs:\n" + "\n".join(
-                    sorted(set(got) ^ set(wanted))))
-            if not pending and len(self.cloud(project)) != wanted_cloud:
-                raise Wrong(f"{what}, point {point}: nothing was pending, but {sorted(self.cloud(project))} exist")
-            shutil.rmtree(project.work)
+                raise Wrong(f"{where}: the state after recovery differs:\n" + "\n".join(sorted(set(got) ^ set(wanted))))
+            if self.existing() != wanted_files:
+                raise Wrong(f"{where}: the files after recovery are {self.existing()}, expected {wanted_files}")
         self.points += point - 1
-        expect(point > 5, f"{what}: {point - 1} points, each survived; at {pending_seen} of them calls were in flight")
-        return calm.work
+        expect(point > 5, f"{what}: killed at {point - 1} points and recovered; calls were in flight at {in_flight}")
 
 
 def main():
-    engine, testbed = sys.argv[1], os.path.abspath(sys.argv[2])
+    engine = sys.argv[1]
 
     def body(work):
-        def things(**values):
-            resources = {name: {"type": "testbed:index:Thing", "properties": properties} for name, properties in values.items()}
-            return {"resources": resources, "outputs": {"first": "${a.value}"}}
+        crashes = Crashes(engine, work)
 
-        crashes = Crashes(engine, testbed, work)
-        replacing = {"replace": ["key"]}
-        first = things(a={"value": 1, "key": "x", "behave": replacing}, b={"from": "${a.value}"}, c={"value": 3},
-                       d={"value": {"fn::secret": "canary-5512"}})
-        made = crashes.every_point("create", first, None)
-        # One is updated, one replaced, one deleted, one created.
-        second = things(a={"value": 1, "key": "y", "behave": replacing}, b={"from": "${a.value}", "more": True},
-                        d={"value": {"fn::secret": "canary-5512"}}, e={"value": 5})
-        changed = crashes.every_point("change", second, made)
-        crashes.every_point("destroy", second, changed, verb="destroy")
+        def files(**contents):
+            resources = {}
+            for name, (path, content) in contents.items():
+                # `force`: a file whose creation was in flight may be there already.
+                resources[name] = {"type": "localhost:index:File", "properties": {
+                    "path": os.path.join(crashes.files(), path), "content": content, "force": True}}
+            return {"resources": resources, "outputs": {"first": "${a.size}"}}
+
+        secret = {"fn::secret": "canary-5512"}
+        first = files(a=("a", "one"), b=("b", "after ${a.size}"), c=("c", "three"), d=("d", secret))
+        second = files(a=("other", "one"), b=("b", "changed after ${a.size}"), d=("d", secret), e=("e", "five"))
+        made, changed, gone = (os.path.join(work, name) for name in ("made", "changed", "gone"))
+        crashes.every_point("four creates", first, None, made)
+        crashes.every_point("a replacement, an update, a delete and a create", second, made, changed)
+        crashes.every_point("destroy", second, changed, gone, verb="destroy")
         expect(crashes.points > 30, f"{crashes.points} points in all")
 
     return run_test(body)
