@@ -68,7 +68,8 @@ TEST_CASE("the journal's bytes are those of docs/JOURNAL.md") {
   CHECK(bytes.substr(84) == "E{}");
   AppendRecord(RecordKind::kSecrets, "passphrase\n{}", &bytes);
   AppendRecord(RecordKind::kFolded, sha, &bytes);
-  const JournalImage image = ReadJournalImage(bytes + "tail").value();
+  const std::string with_tail = bytes + "tail";
+  const JournalImage image = ReadJournalImage(with_tail).value();
   CHECK(image.base_sha256 == sha);
   CHECK(image.entries == std::vector<std::string_view>{"{}"});
   CHECK(image.secrets_type == "passphrase");
