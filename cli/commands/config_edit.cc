@@ -71,8 +71,11 @@ Result<ConfigKey> ParseConfigKey(const std::string& text,
   const bool has_space =
       colon != std::string::npos && (path_begin == std::string::npos || colon < path_begin);
   const std::string space = has_space ? text.substr(0, colon + 1) : "";
-  Result<PropertyPath> path = PropertyPath::Parse(text.substr(space.size()), true);
-  if (!path || path->empty() || !std::holds_alternative<std::string>(path->segments()[0])) {
+  const std::string rest = text.substr(space.size());
+  Result<PropertyPath> path = PropertyPath::Parse(rest, true);
+  const bool begins_with_dot = !rest.empty() && rest[0] == '.';
+  if (begins_with_dot || !path || path->empty() ||
+      !std::holds_alternative<std::string>(path->segments()[0])) {
     return Fail(
         ErrorKind::kInvalid,
         fmt::format(

@@ -160,7 +160,8 @@ std::string DiffView::Properties(const StepMetadata& step, int level) const {
 
 std::string DiffView::Outputs(const StepMetadata& step, int level) const {
   const ResourceState& state = *StateOf(step);
-  const PrintOptions print = PrintingOf(options_, state);
+  PrintOptions print = PrintingOf(options_, state);
+  print.show_sames = options_.show_sames;
   if (options_.suppress_outputs || !state.init_errors.empty()) {
     return {};
   }

@@ -148,10 +148,13 @@ Resources:
 
 TEST_CASE("[C110][C114] outputs that say more than the inputs; deletions with their outputs") {
   Run run(DeploymentMode::kUpdate, false);
-  run.Both(run.view,
-           MakeStep(StepOp::kUpdate,
-                    MakeState(ThingUrn("a"), {{"value", 1}}, {{"out", 7}, {"value", 1}}, "a-1"),
-                    MakeState(ThingUrn("a"), {{"value", 2}}, {{"out", 8}, {"value", 2}}, "a-1")));
+  run.Both(
+      run.view,
+      MakeStep(
+          StepOp::kUpdate,
+          MakeState(ThingUrn("a"), {{"value", 1}}, {{"kept", 3}, {"out", 7}, {"value", 1}}, "a-1"),
+          MakeState(
+              ThingUrn("a"), {{"value", 2}}, {{"kept", 3}, {"out", 8}, {"value", 2}}, "a-1")));
   run.Both(run.view, MakeStep(StepOp::kDelete, ThingState("b", {{"value", 2}}, "b-1"), nullptr));
   CHECK(run.text == R"(Updating (dev):
 ~ testbed:index:Thing: (update)
