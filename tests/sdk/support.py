@@ -33,16 +33,19 @@ def expect_equal(got, wanted, what):
 
 
 class Project:
-    """A project folder, a file backend and a home folder, all scratch; stack `dev`."""
+    """A project folder, a file backend and a home folder, all scratch; stack `dev`. Without a passphrase no time goes into
+    deriving a key from it, and there can be no secrets."""
 
-    def __init__(self, engine, work, path=(), env=None):
+    def __init__(self, engine, work, path=(), passphrase="test"):
         self.engine, self.work = os.path.abspath(engine), work
         self.folder = os.path.join(work, "project")
         for name in ("project", "backend", "home"):
             os.makedirs(os.path.join(work, name), exist_ok=True)
         self.env = {**os.environ, "PULUMI_HOME": os.path.join(work, "home"), "NO_COLOR": "1",
-                    "PULUMI_BACKEND_URL": "file://" + os.path.join(work, "backend"), "PULUMI_CONFIG_PASSPHRASE": "test",
-                    "PATH": os.pathsep.join([*path, os.environ["PATH"]]), **(env or {})}
+                    "PULUMI_BACKEND_URL": "file://" + os.path.join(work, "backend"),
+                    "PATH": os.pathsep.join([*path, os.environ["PATH"]])}
+        if passphrase:
+            self.env["PULUMI_CONFIG_PASSPHRASE"] = passphrase
         self.count = 0
 
     def program(self, document):
