@@ -25,7 +25,15 @@ struct DeploymentOptions {
   bool preview = false;
   long parallel = 1;                 ///< resource operations in flight (E16)
   std::vector<std::string> targets;  ///< URNs, `*` and `**` wildcards (E120); empty: everything
-  bool refresh_first = false;  ///< `--refresh`: read live state before the program runs (E144)
+  bool target_dependents = false;    ///< what depends on a target is a target too (E121)
+  std::vector<std::string> excludes;   ///< like `targets`, for what is left alone (E121)
+  bool exclude_dependents = false;     ///< what depends on an excluded resource is excluded too
+  std::vector<std::string> replaces;   ///< resources to replace whatever their diff says (E128)
+  bool refresh_first = false;      ///< `--refresh`: read live state before the program runs (E144)
+  bool run_program = false;        ///< refresh and destroy run the program (E147, E153)
+  bool continue_on_error = false;  ///< E30
+  bool ignore_protect = false;     ///< E154: protected resources are deleted and replaced
+  bool exclude_protected = false;  ///< E154: destroy leaves protected resources and what they need
 };
 
 /// Provider processes that outlive one run, so that a preview and its update share process and
