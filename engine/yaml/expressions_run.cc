@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/model/provider_ref.h"
 #include "engine/yaml/evaluation.h"
 
 namespace davit {
@@ -403,7 +404,8 @@ Task<YamlRun::Evaluated> YamlRun::Invoke(YamlExprPtr expr) {
     const YamlNodeResult& provider =
         results_[YamlNodeRef{YamlNodeKind::kResource, default_provider->second}];
     const std::string* id = provider.resource->id.as_string();
-    goal.provider = provider.resource->urn.text() + "::" + (id == nullptr ? std::string() : *id);
+    goal.provider =
+        ProviderRef{provider.resource->urn, id == nullptr ? std::string(kUnknownId) : *id}.Text();
   }
   goal.depends_on = dependencies;
   const std::string token = goal.token;

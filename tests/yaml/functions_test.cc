@@ -1,0 +1,189 @@
+// The functions of Y110 and invokes (Y112-Y117).
+#include <catch2/catch.hpp>
+
+#include "tests/yaml/recording_monitor.h"
+
+namespace davit::testing {
+namespace {
+
+constexpr const char* kSchema = R"({"name":"p","resources":{"p:index:Thing":{
+  "inputProperties":{"text":{}},"properties":{"text":{},"later":{}}}},
+  "functions":{"p:index:echo":{}},"provider":{}})";
+
+YamlWorld World() {
+  YamlWorld world;
+  world.monitor.schemas["p"] = kSchema;
+  return world;
+}
+
+// The value of one expression as a stack output; a string "<failed>" when the run failed.
+PropertyValue Value(const std::string& expr, YamlWorld world = World()) {
+  if (!world.Run("outputs: {o: " + expr + "}\n")) {
+    return PropertyValue("<failed>");
+  }
+  return world.monitor.outputs.at("o");
+}
+
+// The first error of a run with that expression.
+std::string Wrong(const std::string& expr) {
+  YamlWorld world = World();
+  CHECK_FALSE(world.Run("variables: {o: " + expr + "}\n"));
+  return world.monitor.errors.empty() ? "" : world.monitor.errors.front();
+}
+
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("[Y110] T63 T64 join") {
+  CHECK(Value("{'fn::join': ['-', [foo, bar]]}") == PropertyValue("foo-bar"));
+  CHECK(Value("{'fn::join': [null, [foo, bar]]}") == PropertyValue("foobar"));
+  CHECK(Contains(Wrong("{'fn::join': ['-', {a: b}]}"), "Pulumi.yaml:1:"));
+  CHECK(Contains(Wrong("{'fn::join': ['-', [1, a]]}"), "item 0"));
+}
+
+TEST_CASE("[Y110] T65 split") {
+  CHECK(Value("{'fn::split': [',', '']}") == PropertyValue(PropertyList{""}));
+  CHECK(Value("{'fn::split': [',', 'a,b,']}") == PropertyValue(PropertyList{"a", "b", ""}));
+  CHECK(Value("{'fn::split': ['', 'aé']}") == PropertyValue(PropertyList{"a", "é"}));
+}
+
+TEST_CASE("[Y110] T66 select") {
+  CHECK(Value("{'fn::select': [1, [a, b]]}") == PropertyValue("b"));
+  for (const char* index : {"1.5", "-182", "3"}) {
+    CHECK(Contains(Wrong(std::string("{'fn::select': [") + index + ", [a, b, c]]}"), "fn::select"));
+  }
+}
+
+TEST_CASE("[Y110] T67 T68 toJSON") {
+  CHECK(Value("{'fn::toJSON': {b: [1, null, true], a: <a&b>}}") ==
+        PropertyValue(R"({"a":"\u003ca\u0026b\u003e","b":[1,null,true]})"));
+  CHECK(Value("{'fn::toJSON': {a: {'fn::secret': x}}}") == MakeSecret(R"({"a":"x"})"));
+}
+
+TEST_CASE("[Y110] T69 T70 base64") {
+  CHECK(Value("{'fn::toBase64': 'a😃'}") == PropertyValue("YfCfmIM="));
+  CHECK(Value("{'fn::fromBase64': YfCfmIM=}") == PropertyValue("a😃"));
+  CHECK(Contains(Wrong("{'fn::fromBase64': '/w=='}"), "UTF-8"));
+  CHECK(Contains(Wrong("{'fn::fromBase64': '%'}"), "base64"));
+}
+
+TEST_CASE("[Y110] secret and unsecret") {
+  CHECK(Value("{'fn::secret': {'fn::secret': 1}}") == MakeSecret(1));
+  CHECK(Value("{'fn::unsecret': {a: {'fn::secret': 1}}}") == PropertyValue(PropertyMap{{"a", 1}}));
+}
+
+TEST_CASE("[Y119] T73 files are read relative to the program") {
+  YamlWorld world = World();
+  world.files["/work/x/y.txt"] = "text\n";
+  CHECK(Value("{'fn::readFile': x/y.txt}", world) == PropertyValue("text\n"));
+  CHECK(Value("{'fn::readFile': '${pulumi.cwd}/x/y.txt'}", world) == PropertyValue("text\n"));
+  CHECK(Value("{'fn::filebase64': /work/x/y.txt}", world) == PropertyValue("dGV4dAo="));
+  CHECK(Contains(Wrong("{'fn::readFile': none.txt}"), "none.txt"));
+}
+
+TEST_CASE("[Y110] T75 assets and archives") {
+  const PropertyValue asset = Value("{'fn::stringAsset': 'x${pulumi.stack}'}");
+  REQUIRE(asset.as_asset() != nullptr);
+  CHECK(asset.as_asset()->content == "xdev");
+  const PropertyValue archive =
+      Value("{'fn::assetArchive': {in: {'fn::assetArchive': {f: {'fn::fileAsset': ./f}}}}}");
+  REQUIRE(archive.as_archive() != nullptr);
+  const Archive* inner = archive.as_archive()->assets->at("in").as_archive();
+  REQUIRE(inner != nullptr);
+  CHECK(inner->assets->at("f").as_asset()->content == "./f");
+  CHECK(Contains(Wrong("{'fn::assetArchive': {a: 1}}"), "'a' is none"));
+}
+
+TEST_CASE("[Y111] T77 an unknown function is an error with a suggestion") {
+  CHECK(Contains(Wrong("{'fn::toJsno': 1}"), "did you mean 'toJSON'"));
+}
+
+TEST_CASE("[Y110] unknown arguments give unknown results, without evaluating") {
+  YamlWorld world = World();
+  world.monitor.preview = true;
+  REQUIRE(
+      world.Run("resources: {a: {type: 'p:Thing'}}\n"
+                "outputs: {o: {'fn::join': ['', ['${a.id}']]}, s: {'fn::toJSON': ['${a.id}', "
+                "{'fn::secret': 1}]}}\n"));
+  CHECK(world.monitor.outputs.at("o").is_unknown());
+  CHECK(world.monitor.outputs.at("s") == MakeSecret(Unknown()));
+}
+
+TEST_CASE("[Y112] [Y114] T78 T79 forms of invoke") {
+  YamlWorld world = World();
+  REQUIRE(
+      world.Run("variables:\n"
+                "  a: {'fn::invoke': {function: 'p:echo', arguments: {k: 1}, return: k}}\n"
+                "  b: {'fn::p:index:echo': {k: 2}}\n"
+                "  c: {'fn::invoke': {function: 'p:echo'}}\n"
+                "outputs: {a: '${a}', b: '${b.k}', c: '${c}'}\n"));
+  CHECK(world.monitor.outputs == PropertyMap{{"a", 1}, {"b", 2}, {"c", PropertyMap()}});
+  for (const InvokeGoal& goal : world.monitor.invokes) {
+    CHECK(goal.token == "p:index:echo");
+  }
+  CHECK(Contains(Wrong("{'fn::invoke': {function: 'p:echo', return: none}}"), "no member 'none'"));
+  CHECK(Contains(Wrong("{'fn::invoke': {function: 'p:echo', args: {}}}"), "'args'"));
+  CHECK(Contains(Wrong("{'fn::invoke': {arguments: {}}}"), "names no function"));
+}
+
+TEST_CASE("[Y116] T80 T82 an invoke waits for its arguments and passes its dependencies on") {
+  const std::string text =
+      "resources:\n"
+      "  b: {type: 'p:Thing', properties: {text: '${v.k}'}}\n"
+      "  a: {type: 'p:Thing'}\n"
+      "variables: {v: {'fn::p:echo': {k: '${a.id}'}}}\n";
+  YamlWorld preview = World();
+  preview.monitor.preview = true;
+  REQUIRE(preview.Run(text));
+  CHECK(preview.monitor.invokes.empty());
+  CHECK(preview.monitor.Named("b").properties.at("text").is_unknown());
+  YamlWorld world = World();
+  REQUIRE(world.Run(text));
+  const Urn a = Urn::Make("dev", "proj", Urn(), "p:index:Thing", "a");
+  CHECK(world.monitor.invokes[0].depends_on == std::vector<Urn>{a});
+  CHECK(world.monitor.Named("b").properties.at("text") == PropertyValue("a-id"));
+  CHECK(world.monitor.Named("b").dependencies == std::vector<Urn>{a});
+}
+
+TEST_CASE("[Y115] T85 a secret member stays one member, a secret argument taints all") {
+  YamlWorld world = World();
+  world.monitor.invoke = [](const InvokeGoal&) {
+    InvokeOutcome outcome;
+    outcome.result = {{"open", 1}, {"hidden", MakeSecret("h")}};
+    return Result<InvokeOutcome>(outcome);
+  };
+  REQUIRE(
+      world.Run("variables: {a: {'fn::p:echo': {}}, b: {'fn::p:echo': {k: {'fn::secret': 1}}}}\n"
+                "outputs: {a: '${a.open}', h: '${a.hidden}', b: '${b.open}'}\n"));
+  CHECK(world.monitor.outputs ==
+        PropertyMap{{"a", 1}, {"b", MakeSecret(1)}, {"h", MakeSecret("h")}});
+}
+
+TEST_CASE("[Y133] T83 a failing invoke is one error, its dependents are not mentioned") {
+  YamlWorld world = World();
+  world.monitor.invoke = [](const InvokeGoal&) {
+    InvokeOutcome outcome;
+    outcome.failures.push_back({"k", "is bad"});
+    return Result<InvokeOutcome>(outcome);
+  };
+  CHECK_FALSE(
+      world.Run("resources: {b: {type: 'p:Thing', properties: {text: '${v.k}'}}}\n"
+                "variables: {v: {'fn::p:echo': {}}}\n"));
+  REQUIRE(world.monitor.errors.size() == 1);
+  CHECK(Contains(world.monitor.errors[0],
+                 "Pulumi.yaml:2:16: the function 'p:index:echo' failed: is bad"));
+  CHECK(world.monitor.registered.empty());
+}
+
+TEST_CASE("[Y132] T87 a variable is evaluated once, used or not") {
+  YamlWorld world = World();
+  REQUIRE(
+      world.Run("variables: {unused: {'fn::p:echo': {}}, used: {'fn::p:echo': {}}}\n"
+                "outputs: {a: '${used}', b: '${used}'}\n"));
+  CHECK(world.monitor.invokes.size() == 2);
+}
+
+}  // namespace davit::testing
