@@ -89,18 +89,32 @@ Flags RunFlags() {
             "write every event of the run to this file, one JSON object a line"),
       NoEffect("suppress-permalink", Kind::kBool, "davit never shows a link"),
       NoEffect("skip-plugin-pre-install", Kind::kBool, "davit never installs plugins ahead"),
-      Refused("exclude", Kind::kList, 'x'),
-      Refused("target-dependents", Kind::kBool),
-      Refused("exclude-dependents", Kind::kBool),
-      Refused("run-program", Kind::kBool),
+      Switch("target-dependents", 0, "also what depends on the targets"),
+      Switch("run-program", 0, "run the program while refreshing or destroying"),
       Refused("client", Kind::kText),
   };
+}
+
+// `up` has no short form of it (C11).
+FlagSpec Exclude(char short_name) {
+  return ListOf("exclude", short_name, "URN", "all but these resources; wildcards as in --target");
+}
+FlagSpec ExcludeDependents() {
+  return Switch("exclude-dependents", 0, "also leave out what depends on the excluded");
+}
+FlagSpec ContinueOnError() {
+  return Switch("continue-on-error", 0, "go on with what a failure does not concern");
+}
+
+Flags ReplaceFlags() {
+  return {ListOf("replace", 0, "URN", "replace these resources even if nothing asks for it"),
+          ListOf("target-replace", 0, "URN", "--target and --replace in one")};
 }
 
 Flags RefreshFlag() {
   return {Switch("refresh", 'r', "read live state first"),
           Switch("show-config", 0, "show the configuration first"),
-          Refused("ignore-protect", Kind::kBool)};
+          Switch("ignore-protect", 0, "treat protected resources as ordinary")};
 }
 
 Flags ChangeFlags() {
@@ -119,38 +133,39 @@ FlagSpec ShowReads() {
 
 std::vector<CommandSpec> RunCommands() {
   std::vector<CommandSpec> commands;
-  commands.push_back({"up",
-                      {"update"},
-                      "",
-                      "create or update the resources of a stack",
-                      0,
-                      0,
-                      Join(Join(Join(RunFlags(), ChangeFlags()), RefreshFlag()),
-                           {ExpectNoChanges(),
-                            ShowReads(),
-                            Refused("secrets-provider", Kind::kText),
-                            Refused("plan", Kind::kText),
-                            Refused("strict", Kind::kBool),
-                            Refused("replace", Kind::kList),
-                            Refused("target-replace", Kind::kList),
-                            Refused("continue-on-error", Kind::kBool),
-                            Refused("policy-pack", Kind::kList),
-                            Refused("policy-pack-config", Kind::kList),
-                            Refused("show-policy-remediations", Kind::kBool),
-                            Refused("attach-debugger", Kind::kBool)})});
+  commands.push_back(
+      {"up",
+       {"update"},
+       "",
+       "create or update the resources of a stack",
+       0,
+       0,
+       Join(Join(Join(Join(RunFlags(), ChangeFlags()), RefreshFlag()), ReplaceFlags()),
+            {Exclude(0),
+             ExcludeDependents(),
+             ContinueOnError(),
+             ExpectNoChanges(),
+             ShowReads(),
+             Refused("secrets-provider", Kind::kText),
+             Refused("plan", Kind::kText),
+             Refused("strict", Kind::kBool),
+             Refused("policy-pack", Kind::kList),
+             Refused("policy-pack-config", Kind::kList),
+             Refused("show-policy-remediations", Kind::kBool),
+             Refused("attach-debugger", Kind::kBool)})});
   commands.push_back({"preview",
                       {"pre"},
                       "",
                       "show what `up` would do",
                       0,
                       0,
-                      Join(Join(RunFlags(), RefreshFlag()),
-                           {ExpectNoChanges(),
+                      Join(Join(Join(RunFlags(), RefreshFlag()), ReplaceFlags()),
+                           {Exclude('x'),
+                            ExcludeDependents(),
+                            ExpectNoChanges(),
                             ShowReads(),
                             Refused("save-plan", Kind::kText),
                             Refused("import-file", Kind::kText),
-                            Refused("replace", Kind::kList),
-                            Refused("target-replace", Kind::kList),
                             Refused("policy-pack", Kind::kList),
                             Refused("policy-pack-config", Kind::kList),
                             Refused("attach-debugger", Kind::kBool)})});
@@ -164,8 +179,9 @@ std::vector<CommandSpec> RunCommands() {
        Join(Join(Join(RunFlags(), ChangeFlags()), RefreshFlag()),
             {PreviewOnly(),
              Switch("remove", 0, "delete the stack and its configuration afterwards"),
-             Refused("exclude-protected", Kind::kBool),
-             Refused("continue-on-error", Kind::kBool)})});
+             Exclude('x'),
+             Switch("exclude-protected", 0, "leave protected resources and what they need"),
+             ContinueOnError()})});
   commands.push_back({"refresh",
                       {},
                       "",
@@ -174,6 +190,8 @@ std::vector<CommandSpec> RunCommands() {
                       0,
                       Join(Join(RunFlags(), ChangeFlags()),
                            {PreviewOnly(),
+                            Exclude('x'),
+                            ExcludeDependents(),
                             ExpectNoChanges(),
                             Refused("skip-pending-creates", Kind::kBool),
                             Refused("clear-pending-creates", Kind::kBool),

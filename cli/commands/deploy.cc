@@ -1,12 +1,10 @@
 #include "cli/commands/deploy.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <thread>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/config_edit.h"
@@ -29,28 +27,6 @@ const char* NameOf(DeploymentMode mode) {
   return "update";
 }
 
-// E16: below 1 means as many as there are.
-Result<long> ParallelOf(const Context& context) {
-  std::optional<long> wanted = context.invocation().Number("parallel");
-  const std::string from_environment = context.Variable("PULUMI_PARALLEL");
-  if (!wanted && !from_environment.empty()) {
-    char* end = nullptr;
-    wanted = std::strtol(from_environment.c_str(), &end, 10);
-    if (*end != '\0') {
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("'{}' is not a value for PULUMI_PARALLEL", from_environment),
-                  "use a whole number");
-    }
-  }
-  if (!wanted) {
-    cpu_set_t usable;
-    const bool is_known = sched_getaffinity(0, sizeof usable, &usable) == 0;
-    return 4L *
-           (is_known ? CPU_COUNT(&usable) : static_cast<int>(std::thread::hardware_concurrency()));
-  }
-  return *wanted < 1 ? static_cast<long>(std::numeric_limits<int>::max()) : *wanted;
-}
-
 Error Collected(const std::vector<Error>& errors) {
   if (errors.size() == 1) {
     return errors[0];
@@ -63,42 +39,6 @@ Error Collected(const std::vector<Error>& errors) {
 }
 
 }  // namespace
-
-Result<DeployFlags> ReadDeployFlags(Context& context, DeploymentMode mode, bool preview_only) {
-  const Invocation& words = context.invocation();
-  DeployFlags flags;
-  flags.mode = mode;
-  flags.preview_only = preview_only || words.Bool("preview-only");
-  flags.skip_preview = words.Bool("skip-preview");
-  flags.expect_no_changes = words.Bool("expect-no-changes");
-  const bool says_yes = words.Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");
-  flags.is_approved = says_yes || flags.skip_preview;
-  if (words.Bool("preview-only") && words.Bool("yes")) {
-    return Fail(ErrorKind::kInvalid, "--yes and --preview-only cannot be used together");
-  }
-  if (words.Bool("preview-only") && flags.skip_preview) {
-    return Fail(ErrorKind::kInvalid, "--skip-preview and --preview-only cannot be used together");
-  }
-  const std::string output = words.Text("output");
-  if (!output.empty() && output != "json" && output != "default") {
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("'{}' is not a value for --output", output),
-                "use default or json");
-  }
-  if (output == "json" && words.Bool("json")) {
-    return Fail(ErrorKind::kInvalid, "--json and --output exclude each other");
-  }
-  const bool can_ask = context.is_interactive() && !words.Bool("json") && output != "json";
-  if (!flags.preview_only && !flags.is_approved && !can_ask) {  // C72
-    const ExitCode code = mode == DeploymentMode::kRefresh ? kExitFailed : kExitNeedsApproval;
-    return context.Failure(
-        code,
-        MakeError(ErrorKind::kRefused,
-                  "--yes or --skip-preview or --preview-only must be passed in to proceed when "
-                  "running in non-interactive mode"));
-  }
-  return flags;
-}
 
 Result<int> DeployCommand::Run() {
   DAVIT_TRY_VOID(Open());
@@ -185,7 +125,8 @@ Result<void> DeployCommand::LoadConfig() {
   const ProjectFile& project = session_->workspace.project();
   const Decrypter decrypt = DecrypterOf(manager_);
   DAVIT_TRY(const EffectiveConfig config, MergeConfig(session_->file, project));
-  const bool is_checked = flags_.mode != DeploymentMode::kDestroy &&
+  // C14: without its program, a destroy uses no configuration but that of providers in the state.
+  const bool is_checked = (mode() != DeploymentMode::kDestroy || flags_.NeedsProgram()) &&
                           !context_.invocation().Bool("skip-config-validation");
   if (is_checked) {
     DAVIT_TRY_VOID(ValidateConfig(config, session_->file, project, session_->stack.stack, decrypt));
@@ -195,7 +136,7 @@ Result<void> DeployCommand::LoadConfig() {
 }
 
 Result<void> DeployCommand::LoadProgram() {
-  if (flags_.mode != DeploymentMode::kUpdate) {
+  if (!flags_.NeedsProgram()) {
     return {};
   }
   ProgramLoad load = LoadYamlProgram(
@@ -239,7 +180,7 @@ Result<void> DeployCommand::PrepareSecrets() {
 DisplayOptions DeployCommand::DisplayFor(bool is_preview) const {
   const Invocation& words = context_.invocation();
   DisplayOptions options;
-  options.mode = flags_.mode;
+  options.mode = mode();
   options.is_preview = is_preview;
   options.stack = session_->stack.stack;
   options.project = session_->stack.project;
@@ -258,16 +199,11 @@ DisplayOptions DeployCommand::DisplayFor(bool is_preview) const {
 }
 
 Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& output) {
-  DAVIT_TRY(const long parallel, ParallelOf(context_));
-  const Invocation& words = context_.invocation();
   const ProjectFile& project = session_->workspace.project();
   RunRequest request;
-  request.options.mode = flags_.mode;
+  request.options = flags_.options;
   request.options.preview = is_preview;
-  request.options.parallel = parallel;
-  request.options.targets = words.List("target");
-  request.options.refresh_first =
-      words.IsSet("refresh") ? words.Bool("refresh") : project.refresh_option == "always";
+  request.options.refresh_first = flags_.refresh.value_or(project.refresh_option == "always");
   request.info.project = project.name;
   request.info.stack = session_->stack.stack;
   request.info.root_directory = project.directory;
@@ -275,7 +211,7 @@ Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& outpu
   request.info.config = config_;
   request.info.preview = is_preview;
   request.info.parallel =
-      static_cast<int>(std::min<long>(parallel, std::numeric_limits<int>::max()));
+      static_cast<int>(std::min<long>(flags_.options.parallel, std::numeric_limits<int>::max()));
   request.base = state_.snapshot;
   request.source = source_.get();
   request.events = &output;
@@ -346,7 +282,7 @@ Result<int> DeployCommand::Change() {
   app_->Close(&output);
   output.End(app_->loop().WallNow());
   const int code = ExitOf(result, false);
-  if (code == kExitOk && flags_.mode == DeploymentMode::kDestroy) {
+  if (code == kExitOk && mode() == DeploymentMode::kDestroy) {
     DAVIT_TRY_VOID(AfterDestroy());
   }
   return code;
@@ -371,12 +307,12 @@ Result<bool> DeployCommand::Approved(const RunOutput& preview) {
   if (!preview.has_changes()) {
     context_.Out("\nNothing beyond the stack itself would change.\n");
   }
-  if (flags_.mode == DeploymentMode::kRefresh) {
+  if (mode() == DeploymentMode::kRefresh) {
     context_.Out("\nOnly the state changes: no resource is created, updated or deleted.\n");
   }
   while (true) {
     const std::string question = fmt::format("\nDo you want to perform this {}? [yes/no{}] (no): ",
-                                             NameOf(flags_.mode),
+                                             NameOf(mode()),
                                              has_details ? "/details" : "");
     const std::string answer =
         Ask(context_.style().BoldFg(kPromptColor, question), false).value_or("no");
@@ -389,7 +325,7 @@ Result<bool> DeployCommand::Approved(const RunOutput& preview) {
       continue;
     }
     context_.Err(
-        fmt::format("confirmation declined, not proceeding with the {}\n", NameOf(flags_.mode)));
+        fmt::format("confirmation declined, not proceeding with the {}\n", NameOf(mode())));
     return false;
   }
 }
@@ -411,33 +347,49 @@ int DeployCommand::ExitOf(const DeploymentResult& result, bool is_preview) const
       });
   if (is_judged && has_changes) {
     context_.Err(fmt::format("error: no changes were expected for {} but changes {}\n",
-                             is_preview ? "preview" : NameOf(flags_.mode),
+                             is_preview ? "preview" : NameOf(mode()),
                              is_preview ? "were proposed" : "occurred"));
     return kExitUnexpectedChanges;
   }
   return kExitOk;
 }
 
+// C17. What was left alone on purpose keeps the stack.
 Result<void> DeployCommand::AfterDestroy() {
   const Invocation& words = context_.invocation();
   const bool is_quiet = words.Bool("json") || words.Text("output") == "json";
-  const bool is_partial = !words.List("target").empty();
-  if (words.Bool("remove") && !is_partial) {
-    DAVIT_TRY_VOID(DeleteLockedStack(*session_, false, false));
-    if (!is_quiet) {
-      context_.Out(
-          "\nThe resources in the stack have been deleted, and the stack and its configuration "
-          "removed.\n");
+  long left = 0;
+  if (flags_.IsPartial()) {
+    DAVIT_TRY(const LoadedStack after, session_->LoadMasked());
+    left = std::count_if(after.snapshot.resources.begin(),
+                         after.snapshot.resources.end(),
+                         [](const StatePtr& state) { return !state->urn.is_root_stack(); });
+  }
+  if (left > 0) {
+    const std::string count = fmt::format("{} resource{}", left, left == 1 ? "" : "s");
+    if (words.Bool("remove")) {
+      context_.Warn(fmt::format("the stack is not removed: {} remain in it", count));
+    } else if (!is_quiet && flags_.options.exclude_protected) {
+      context_.Out(fmt::format(
+          "\nAll unprotected resources were destroyed; {} stay: those that are protected and what "
+          "they need.\n",
+          count));
     }
     return {};
   }
-  if (!is_quiet && !is_partial) {
-    context_.Out(fmt::format(
-        "\nThe resources in the stack have been deleted, but the configuration associated with the "
-        "stack is still maintained.\nIf you want to remove the stack completely, run `davit stack "
-        "rm "
-        "{}`.\n",
-        session_->stack.stack));
+  if (words.Bool("remove")) {
+    DAVIT_TRY_VOID(DeleteLockedStack(*session_, false, false));
+  }
+  if (!is_quiet) {
+    context_.Out(
+        words.Bool("remove")
+            ? "\nThe resources in the stack have been deleted, and the stack and its configuration "
+              "removed.\n"
+            : fmt::format(
+                  "\nThe resources in the stack have been deleted, but the configuration "
+                  "associated with the stack is still maintained.\nIf you want to remove the "
+                  "stack completely, run `davit stack rm {}`.\n",
+                  session_->stack.stack));
   }
   return {};
 }
@@ -445,8 +397,8 @@ Result<void> DeployCommand::AfterDestroy() {
 namespace {
 
 Result<int> Deploy(Context& context, DeploymentMode mode, bool preview_only) {
-  DAVIT_TRY(const DeployFlags flags, ReadDeployFlags(context, mode, preview_only));
-  return DeployCommand(context, flags).Run();
+  DAVIT_TRY(DeployFlags flags, ReadDeployFlags(context, mode, preview_only));
+  return DeployCommand(context, std::move(flags)).Run();
 }
 
 }  // namespace

@@ -9,25 +9,17 @@
 #include <vector>
 
 #include "cli/app.h"
+#include "cli/commands/deploy_flags.h"
 #include "cli/commands/run_output.h"
 #include "cli/session.h"
 #include "cli/workspace/effective_config.h"
 
 namespace davit {
 
-/// What the flags say (C11, C72, C73).
-struct DeployFlags {
-  DeploymentMode mode = DeploymentMode::kUpdate;
-  bool preview_only = false;
-  bool skip_preview = false;
-  bool is_approved = false;
-  bool expect_no_changes = false;
-};
-Result<DeployFlags> ReadDeployFlags(Context& context, DeploymentMode mode, bool preview_only);
-
 class DeployCommand {
  public:
-  DeployCommand(Context& context, DeployFlags flags) : context_(context), flags_(flags) {}
+  DeployCommand(Context& context, DeployFlags flags)
+      : context_(context), flags_(std::move(flags)) {}
   /// Holds the stack's lock through preview and question when it may change something.
   Result<int> Run();
 
@@ -47,6 +39,7 @@ class DeployCommand {
   int ExitOf(const DeploymentResult& result, bool is_preview) const;
   DisplayOptions DisplayFor(bool is_preview) const;
   Result<void> AfterDestroy();
+  DeploymentMode mode() const { return flags_.options.mode; }
 
   Context& context_;
   DeployFlags flags_;

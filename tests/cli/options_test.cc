@@ -91,12 +91,13 @@ TEST_CASE("flags and commands of the reference that davit lacks are refused by n
   CHECK(Refusal({"up", "--policy-pack", "dir"}).message ==
         "davit does not support --policy-pack yet");
   CHECK(Refusal({"up", "--plan=p"}).kind == ErrorKind::kUnimplemented);
-  CHECK(Refusal({"preview", "-x", "urn"}).message == "davit does not support -x, --exclude yet");
+  CHECK(Refusal({"preview", "--save-plan", "x"}).message ==
+        "davit does not support --save-plan yet");
   CHECK(Refusal({"state", "delete", "urn"}).message ==
         "davit does not have the command 'state' yet");
   CHECK(Refusal({"config", "cp"}).kind == ErrorKind::kUnimplemented);
   // What asks for nothing is no reason to stop.
-  CHECK(Parse({"up", "--continue-on-error=false"}));
+  CHECK(Parse({"up", "--strict=false"}));
   CHECK(Parse({"up", "--suppress-permalink"}));
 }
 
