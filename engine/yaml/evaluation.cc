@@ -299,11 +299,13 @@ Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,
     goal.additional_secret_outputs = member->secret_outputs;
     goal.replace_on_changes = member->replace_on_changes;
   }
+  bool is_good = true;
   for (const YamlOption& option : resource.options) {
     const bool good = co_await ApplyOption(option, &goal);
-    if (!good) {
-      co_return std::nullopt;
-    }
+    is_good = is_good && good;
+  }
+  if (!is_good) {
+    co_return std::nullopt;
   }
   const std::string package(PackageOf(resource.type));
   const auto default_provider = program_.default_providers.find(package);
@@ -351,172 +353,6 @@ Task<void> YamlRun::SendOutputs() {
   if (!sent) {
     Report(sent.error());
   }
-}
-
-const YamlResourceResult* YamlRun::ResourceOf(const YamlExprPtr& expr) const {
-  if (expr->kind != YamlExpr::Kind::kAccess || !expr->access.path.empty()) {
-    return nullptr;
-  }
-  const std::optional<YamlNodeRef> node = program_.Resolve(expr->access.root);
-  const auto at = node ? results_.find(*node) : results_.end();
-  return at == results_.end() || !at->second.resource ? nullptr : &*at->second.resource;
-}
-
-std::optional<std::string> YamlRun::ProviderReference(const YamlExprPtr& expr) {
-  const YamlResourceResult* provider = ResourceOf(expr);
-  if (provider == nullptr || !provider->urn.is_provider()) {
-    Problem(expr->where,
-            "a provider must be a provider resource of this program",
-            "write it as ${name}");
-    return std::nullopt;
-  }
-  const std::string* id = provider->id.as_string();
-  return ProviderRef{provider->urn, id == nullptr ? std::string(kUnknownId) : *id}.Text();
-}
-
-Task<bool> YamlRun::ApplyOption(const YamlOption& option, Goal* goal) {
-  const YamlExprPtr& expr = option.value;
-  const auto resources = [&](std::vector<Urn>* urns) {
-    if (expr->kind != YamlExpr::Kind::kList) {
-      Problem(expr->where,
-              fmt::format("'{}' must be a list of resources", option.name),
-              "write it as [\"${a}\", \"${b}\"]");
-      return false;
-    }
-    for (const YamlExprPtr& item : expr->items) {
-      const YamlResourceResult* resource = ResourceOf(item);
-      if (resource == nullptr) {
-        Problem(item->where,
-                fmt::format("'{}' must name resources", option.name),
-                "write each as ${name}");
-        return false;
-      }
-      AddDependency(urns, resource->urn);
-    }
-    return true;
-  };
-  if (option.name == "dependsOn") {
-    co_return resources(&goal->dependencies);
-  }
-  if (option.name == "replaceWith") {
-    co_return resources(&goal->replace_with);
-  }
-  if (option.name == "parent" || option.name == "deletedWith") {
-    const YamlResourceResult* resource = ResourceOf(expr);
-    if (resource == nullptr) {
-      Problem(
-          expr->where, fmt::format("'{}' must be a resource", option.name), "write it as ${name}");
-      co_return false;
-    }
-    (option.name == "parent" ? goal->parent : goal->deleted_with) = resource->urn;
-    co_return true;
-  }
-  if (option.name == "provider") {
-    const std::optional<std::string> reference = ProviderReference(expr);
-    goal->provider = reference.value_or(std::string());
-    co_return reference.has_value();
-  }
-  if (option.name == "providers") {
-    if (expr->kind != YamlExpr::Kind::kList) {
-      Problem(expr->where, "'providers' must be a list of provider resources");
-      co_return false;
-    }
-    for (const YamlExprPtr& item : expr->items) {
-      const std::optional<std::string> reference = ProviderReference(item);
-      if (!reference) {
-        co_return false;
-      }
-      goal->providers[std::string(ProviderRef::Parse(*reference)->package())] = *reference;
-    }
-    co_return true;
-  }
-  if (option.name == "aliases" || option.name == "import") {
-    Problem(option.where,
-            fmt::format("the option '{}' is not supported yet", option.name),
-            "remove it, or use a later version of davit");
-    co_return false;
-  }
-
-  Evaluated evaluated = co_await Evaluate(expr);
-  if (!evaluated) {
-    co_return false;
-  }
-  const PropertyValue& value = evaluated->value;
-  if (option.name == "replacementTrigger") {
-    goal->replacement_trigger = value;
-    co_return true;
-  }
-  if (ContainsUnknowns(value)) {  // Y103
-    Problem(
-        expr->where,
-        fmt::format("the option '{}' must be known before the resource is registered", option.name),
-        "use a literal or a configuration value");
-    co_return false;
-  }
-  const auto wrong = [&](const char* wanted) {
-    Problem(expr->where, fmt::format("'{}' must be {}", option.name, wanted));
-    return false;
-  };
-  if (option.name == "protect" || option.name == "deleteBeforeReplace" ||
-      option.name == "retainOnDelete") {
-    const bool* flag = value.as_bool();
-    if (flag == nullptr) {
-      co_return wrong("true or false");
-    }
-    (option.name == "protect"          ? goal->protect
-     : option.name == "retainOnDelete" ? goal->retain_on_delete
-                                       : goal->delete_before_replace) = *flag;
-    co_return true;
-  }
-  if (option.name == "version" || option.name == "pluginDownloadURL") {
-    if (!value.is_string()) {
-      co_return wrong("a string");
-    }
-    (option.name == "version" ? goal->version : goal->download_url) = *value.as_string();
-    co_return true;
-  }
-  if (option.name == "envVarMappings" || option.name == "customTimeouts") {
-    if (!value.is_map()) {
-      co_return wrong("a map");
-    }
-    for (const auto& [key, item] : *value.as_map()) {
-      if (!item.is_string()) {
-        co_return wrong("a map of strings");
-      }
-      if (option.name == "envVarMappings") {
-        goal->env_var_mappings[key] = *item.as_string();
-        continue;
-      }
-      const std::optional<double> seconds = ParseDuration(*item.as_string());
-      double* field = key == "create"   ? &goal->custom_timeouts.create
-                      : key == "update" ? &goal->custom_timeouts.update
-                      : key == "delete" ? &goal->custom_timeouts.delete_
-                      : key == "read"   ? &goal->custom_timeouts.read
-                                        : nullptr;
-      if (!seconds || field == nullptr) {
-        co_return wrong("a map of create, update, delete or read to durations such as 5m or 1h30m");
-      }
-      *field = *seconds;
-    }
-    co_return true;
-  }
-  // The rest are lists of strings.
-  std::vector<std::string> texts;
-  if (!value.is_list()) {
-    co_return wrong("a list of strings");
-  }
-  for (const PropertyValue& item : *value.as_list()) {
-    if (!item.is_string()) {
-      co_return wrong("a list of strings");
-    }
-    texts.push_back(*item.as_string());
-  }
-  std::vector<std::string>* list = option.name == "ignoreChanges"      ? &goal->ignore_changes
-                                   : option.name == "replaceOnChanges" ? &goal->replace_on_changes
-                                   : option.name == "hideDiffs"        ? &goal->hide_diffs
-                                                                : &goal->additional_secret_outputs;
-  list->insert(list->end(), texts.begin(), texts.end());
-  co_return true;
 }
 
 }  // namespace davit

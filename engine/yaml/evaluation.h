@@ -71,7 +71,19 @@ class YamlRun {
   Task<void> EvaluateNode(YamlNodeRef node);
   Task<void> RunResource(std::size_t index);
   Task<std::optional<Goal>> GoalOf(const YamlResource& resource, const SchemaMember* member);
+  // Options (options_run.cc); false when something was reported.
   Task<bool> ApplyOption(const YamlOption& option, Goal* goal);
+  bool SetReferences(const YamlOption& option, const PropertyValue& value, Goal* goal);
+  bool SetFlag(const YamlOption& option, const PropertyValue& value, Goal* goal);
+  bool SetText(const YamlOption& option, const PropertyValue& value, Goal* goal);
+  bool SetMap(const YamlOption& option, const PropertyValue& value, Goal* goal);
+  bool SetTextList(const YamlOption& option, const PropertyValue& value, Goal* goal);
+  bool SetAliases(const YamlOption& option, const PropertyValue& value, Goal* goal);
+  std::optional<AliasSpec> AliasOf(const SourceRange& where, const PropertyValue& value);
+  bool WrongOption(const SourceRange& where,
+                   const YamlOption& option,
+                   const char* wanted,
+                   std::string advice = {});
   Task<std::optional<YamlResourceResult>> ReadResource(const YamlResource& resource, Goal goal);
   Task<void> SendOutputs();
   void EvaluateConfig(const YamlConfig& config, YamlNodeResult* result);
@@ -87,8 +99,6 @@ class YamlRun {
   Evaluated Walk(const YamlAccess& access, YamlValue root, std::size_t first);
   Evaluated PulumiValue(const YamlAccess& access);
   bool AppendText(const YamlAccess& access, const PropertyValue& value, std::string* text);
-  const YamlResourceResult* ResourceOf(const YamlExprPtr& expr) const;
-  std::optional<std::string> ProviderReference(const YamlExprPtr& expr);
 
   const YamlProgram& program_;
   FileReader read_;
@@ -111,7 +121,7 @@ std::vector<PackageDescriptor> PackagesOf(const YamlProgram& program);
 std::optional<PropertyValue> ConfigValueOf(const std::string& text, const std::string& type);
 
 /// Go's duration text in seconds (P82); absent when it is none.
-std::optional<double> ParseDuration(std::string_view text);
+std::optional<double> ParseTimeout(std::string_view text);
 
 /// Text of a number inside a string (Y65).
 std::string NumberInText(double value);

@@ -130,7 +130,7 @@ PropertyValue ArchiveOf(Archive::Source source, std::string location) {
 
 }  // namespace
 
-std::optional<double> ParseDuration(std::string_view text) {
+std::optional<double> ParseTimeout(std::string_view text) {
   if (text == "0") {
     return 0.0;
   }

@@ -92,6 +92,55 @@ TEST_CASE("[Y100] T108 timeouts are durations, from configuration too") {
   CHECK(Wrong("customTimeouts: {create: abc}").find("Pulumi.yaml:2:") != std::string::npos);
 }
 
+TEST_CASE("[Y100] T106 aliases as URNs and as maps, with parts from variables and resources") {
+  YamlWorld world;
+  REQUIRE(
+      RunWith(&world,
+              "aliases: ['urn:pulumi:dev::proj::p:index:Thing::old', {name: '${was}', type: "
+              "'p:index:Other', project: pr, stack: st}, {parent: '${a}'}, {parent: '${a.urn}'}, "
+              "{noParent: true}, {urn: 'urn:pulumi:dev::proj::p:index:Thing::x'}]",
+              "variables: {was: before}\n"));
+  const std::vector<AliasSpec>& aliases = world.monitor.Named("x").aliases;
+  REQUIRE(aliases.size() == 6);
+  CHECK(aliases[0].urn == UrnOf("old"));
+  CHECK(aliases[1].name == "before");
+  CHECK(aliases[1].type == "p:index:Other");
+  CHECK(aliases[1].project == "pr");
+  CHECK(aliases[1].stack == "st");
+  CHECK(aliases[2].parent == UrnOf("a"));
+  CHECK(aliases[3].parent == UrnOf("a"));
+  CHECK(aliases[4].no_parent);
+  CHECK(aliases[5].urn == UrnOf("x"));
+  CHECK(Wrong("aliases: [{nmae: x}]").find("did you mean 'name'") != std::string::npos);
+  CHECK(Wrong("aliases: [{name: [x]}]").find("must be a string") != std::string::npos);
+  CHECK(Wrong("aliases: [text]").find("Pulumi.yaml:2:44: the alias 'text' is no URN") !=
+        std::string::npos);
+  CHECK(Wrong("aliases: {name: x}").find("must be a list") != std::string::npos);
+  CHECK(Wrong("aliases: [{parent: text}]").find("'parent' of an alias") != std::string::npos);
+  CHECK(Wrong("aliases: [{noParent: true, parent: '${a}'}]").find("both") != std::string::npos);
+}
+
+TEST_CASE("[Y100] T109 lists of resources may come from variables, single resources are refused") {
+  YamlWorld world;
+  REQUIRE(RunWith(&world,
+                  "dependsOn: '${both}', replaceWith: '${both}', import: some-id",
+                  "variables: {both: ['${a}', '${b}']}\n"));
+  const Goal& goal = world.monitor.Named("x");
+  CHECK(goal.dependencies == std::vector<Urn>{UrnOf("a"), UrnOf("b")});
+  CHECK(goal.replace_with == goal.dependencies);
+  CHECK(goal.import_id == "some-id");
+  CHECK(Wrong("dependsOn: '${a}'").find("must be a list of resources") != std::string::npos);
+}
+
+TEST_CASE("[Y103] an option that is not known yet, or secret, is refused") {
+  YamlWorld world;
+  world.monitor.preview = true;
+  CHECK_FALSE(RunWith(&world, "protect: '${a.id}'"));
+  CHECK(world.monitor.HasError("'protect' must be known before"));
+  CHECK(Wrong("version: {'fn::secret': 1.2.3}").find("cannot be a secret") != std::string::npos);
+  CHECK(Wrong("version: 1.20").find("must be a string; write it in quotes") != std::string::npos);
+}
+
 TEST_CASE("[Y101] T116 a mistyped option is one error that suggests the right one") {
   YamlWorld world;
   CHECK_FALSE(RunWith(&world, "dependOn: ['${a}']"));

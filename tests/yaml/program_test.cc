@@ -131,11 +131,11 @@ TEST_CASE("[Y65] numbers inside text keep their digits") {
 }
 
 TEST_CASE("[P82] durations") {
-  CHECK(*ParseDuration("1h30m") == 5400);
-  CHECK(*ParseDuration(".2m") == Approx(12));
-  CHECK(*ParseDuration("250ms") == Approx(0.25));
-  CHECK_FALSE(ParseDuration("5").has_value());
-  CHECK_FALSE(ParseDuration("").has_value());
+  CHECK(*ParseTimeout("1h30m") == 5400);
+  CHECK(*ParseTimeout(".2m") == Approx(12));
+  CHECK(*ParseTimeout("250ms") == Approx(0.25));
+  CHECK_FALSE(ParseTimeout("5").has_value());
+  CHECK_FALSE(ParseTimeout("").has_value());
 }
 
 TEST_CASE("[Y81] tokens are looked up exactly, with index, and with the name repeated") {
