@@ -1,5 +1,7 @@
 #include "state/journal/journal_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
@@ -7,10 +9,13 @@
 #include <utility>
 
 #include "state/journal/journal_format.h"
+#include "state/journal/without_secrets.h"
 
 namespace davit {
 namespace {
 
+constexpr const char* kPassphraseAdvice =
+    "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE";
 constexpr std::size_t kSmallestLimit = std::size_t{1} << 20;
 
 bool EndsOperation(JournalKind kind) {
@@ -78,6 +83,15 @@ PropertyWriting JournalLog::Writing() const {
 }
 
 Result<std::string> JournalLog::Encode(const JournalEntry& entry) {
+  // Such a call is certain to give secrets: without a key it must not be made.
+  if (!setup_.secrets && entry.kind == JournalKind::kBegin && entry.state &&
+      !entry.state->additional_secret_outputs.empty()) {
+    return Fail(
+        ErrorKind::kRefused,
+        fmt::format("'{}' has secret outputs, but there is no passphrase to encrypt them with",
+                    entry.state->urn.text()),
+        kPassphraseAdvice);
+  }
   PropertyWriting writing = Writing();
   std::string json;
   WriteJournalEntry(entry, base_index_, writing, &json);
@@ -86,6 +100,31 @@ Result<std::string> JournalLog::Encode(const JournalEntry& entry) {
   }
   std::string record;
   AppendRecord(RecordKind::kEntry, json, &record);
+  return record;
+}
+
+// Without a manager, what a step made is stored all the same, but for its secrets. A refresh only
+// tells of something that the state knows already; it fails as a whole.
+Result<std::string> JournalLog::EncodeWithoutSecrets(JournalEntry* entry, Result<void>* told) {
+  const bool has_happened =
+      entry->kind == JournalKind::kSuccess || entry->kind == JournalKind::kOutputs;
+  const StatePtr open = has_happened && !setup_.secrets && entry->state
+                            ? WithoutSecretValues(*entry->state)
+                            : nullptr;
+  if (!open) {
+    return Fail(ErrorKind::kRefused, "there is nothing to leave out");
+  }
+  JournalEntry reduced = *entry;
+  reduced.state = open;
+  DAVIT_TRY(std::string record, Encode(reduced));
+  *told =
+      Fail(ErrorKind::kRefused,
+           fmt::format(
+               "'{}' is stored, but without its secret values: there is no passphrase to encrypt "
+               "them with",
+               open->urn.text()),
+           fmt::format("{}, then run `davit refresh` to read them", kPassphraseAdvice));
+  *entry = std::move(reduced);
   return record;
 }
 
@@ -98,6 +137,9 @@ std::vector<Result<void>> JournalLog::Write(std::vector<JournalEntry> batch) {
     Result<std::string> record = Encode(batch[at]);
     if (!record) {
       results[at] = Fail(record.error());
+      record = EncodeWithoutSecrets(&batch[at], &results[at]);
+    }
+    if (!record) {
       continue;
     }
     records += *record;

@@ -29,7 +29,9 @@ class JournalLog {
   };
   explicit JournalLog(Setup setup);
 
-  /// Makes the entries durable together. An entry that cannot be encoded fails alone; when the file
+  /// Makes the entries durable together. An entry that cannot be encoded fails alone; if that is
+  /// for secrets without a manager, what has happened is stored without them, and told as an
+  /// error (S75); a begin that must bring secrets is refused. When the file
   /// cannot be written all fail, and those that tell of something that has happened are written
   /// with the next batch.
   std::vector<Result<void>> Write(std::vector<JournalEntry> batch);
@@ -51,6 +53,9 @@ class JournalLog {
 
  private:
   Result<std::string> Encode(const JournalEntry& entry);
+  /// For an entry that cannot be encoded because it holds secrets and the run has no manager.
+  /// `told` becomes what the caller hears although the entry is stored.
+  Result<std::string> EncodeWithoutSecrets(JournalEntry* entry, Result<void>* told);
   Result<void> Rewrite(const std::string& last_record);
   Result<void> AppendAndSync(const std::string& records);
 

@@ -345,5 +345,28 @@ TEST_CASE("[C11][C14][C17] configuration given with a run; destroy with and with
   CHECK_FALSE(Has(project("stack ls").out, "dev"));
 }
 
+TEST_CASE("[S75] an object with secret outputs is not lost for want of a passphrase") {
+  const Project project(
+      "unsealed",
+      "plugins:\n  providers:\n    - name: davittest\n      path: " DAVIT_BINARY_DIR
+      "/tests/plugins\n"
+      "resources:\n  x:\n    type: davittest:index:Thing\n    properties:\n"
+      "      value: canary-5d1e\n      note: open\n      behave: {secret: [value]}\n");
+  REQUIRE(project("stack init dev", "").status == 0);
+  const Ran ran = project("up --skip-preview", "");
+  CHECK(ran.status == 1);
+  CHECK(Has(ran.out + ran.err, "is stored, but without its secret values"));
+  CHECK(Has(ran.out + ran.err, "PULUMI_CONFIG_PASSPHRASE"));
+  const std::string stored = project("stack export", "").out;
+  CHECK(Has(stored, "\"note\": \"open\""));
+  CHECK(Has(stored, "Thing::x"));
+  CHECK_FALSE(Has(stored, "pending_operations"));
+  // With a passphrase the object is known, read and changed, and not made again.
+  CHECK(project("refresh --yes").status == 0);
+  const Ran next = project("up --yes --json");
+  CHECK(next.status == 0);
+  CHECK_FALSE(Has(next.out, "\"create\""));
+}
+
 }  // namespace
 }  // namespace davit

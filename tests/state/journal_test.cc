@@ -321,24 +321,62 @@ TEST_CASE("after a failed write the next one writes everything anew") {
   CHECK(lines.back() == "+creating z");
 }
 
-TEST_CASE("a secret without a passphrase fails its own entry; the rest of the run is folded") {
+TEST_CASE(
+    "[S48] [S75] without a passphrase a finished step is stored without its secrets, and told") {
   World world;
+  const StackRef plain{"proj", "plain"};
   const std::unique_ptr<Backend> backend = world.Open();
-  REQUIRE(backend->Create({"proj", "plain"}, nullptr));
-  const Snapshot base = backend->Load({"proj", "plain"}, NoPassphrase(), true)->snapshot;
+  REQUIRE(backend->Create(plain, nullptr));
+  const Snapshot base = backend->Load(plain, NoPassphrase(), true)->snapshot;
   const std::unique_ptr<StackJournal> journal =
-      *backend->OpenJournal({"proj", "plain"}, base, nullptr, world.loop, AtOnce());
-  auto begun = Thing("x");
-  auto secret = Thing("x", {{"s", MakeSecret("canary-plain")}});
-  CHECK(RunTask(world.loop, journal->Append(Success(1, ProviderRecord()))));
-  CHECK(RunTask(world.loop, journal->Append(Begin(2, OperationType::kCreating, begun))));
-  const Result<void> refused = RunTask(world.loop, journal->Append(Success(2, secret)));
-  REQUIRE_FALSE(refused);
-  CHECK_THAT(refused.error().Text(), Catch::Contains("PULUMI_CONFIG_PASSPHRASE"));
-  REQUIRE(journal->Fold());
-  CHECK(Summary(backend->Load({"proj", "plain"}, NoPassphrase(), true)->snapshot) ==
-        std::vector<std::string>{"default/p-1", "+creating x"});
+      *backend->OpenJournal(plain, base, nullptr, world.loop, AtOnce());
+  const auto append = [&](JournalEntry entry) {
+    return RunTask(world.loop, journal->Append(std::move(entry)));
+  };
+  const PropertyValue secret = MakeSecret("canary-plain");
+  CHECK(append(Success(1, ProviderRecord())));
+  CHECK(append(Begin(2, OperationType::kCreating, Thing("x"))));
+  const Result<void> told =
+      append(Success(2,
+                     Thing("x",
+                           {{"s", secret},
+                            {"v", 1},
+                            {"m", PropertyMap{{"a", PropertyList{secret, 2}}, {"b", secret}}}})));
+  REQUIRE_FALSE(told);
+  CHECK_THAT(told.error().Text(),
+             Catch::Contains("Thing::x' is stored, but without its secret values") &&
+                 Catch::Contains("PULUMI_CONFIG_PASSPHRASE") && Catch::Contains("davit refresh"));
+  SECTION("the run ends") {
+    REQUIRE(journal->Fold());
+  }
+  SECTION("the process dies") {
+    world.files->Crash(LostData::kAll, LostNames::kAll);
+  }
+  const Snapshot after = world.Open()->Load(plain, NoPassphrase(), true)->snapshot;
+  CHECK(Summary(after) == std::vector<std::string>{"default/p-1", "x/x-1"});
+  CHECK(after.resources[1]->outputs ==
+        PropertyMap{{"v", 1}, {"m", PropertyMap{{"a", PropertyList{Null{}, 2}}}}});
   CHECK_THAT(world.files->everything_written, !Catch::Contains("canary-plain"));
+}
+
+TEST_CASE("[S75] without a passphrase no call begins that must bring secrets") {
+  World world;
+  const StackRef plain{"proj", "plain"};
+  const std::unique_ptr<Backend> backend = world.Open();
+  REQUIRE(backend->Create(plain, nullptr));
+  const Snapshot base = backend->Load(plain, NoPassphrase(), true)->snapshot;
+  const std::unique_ptr<StackJournal> journal =
+      *backend->OpenJournal(plain, base, nullptr, world.loop, AtOnce());
+  auto marked = Thing("x");
+  marked->additional_secret_outputs = {"s"};
+  for (const StatePtr& state : {StatePtr(marked), StatePtr(Thing("y", {{"s", MakeSecret("t")}}))}) {
+    const Result<void> begun =
+        RunTask(world.loop, journal->Append(Begin(1, OperationType::kCreating, state)));
+    REQUIRE_FALSE(begun);
+    CHECK_THAT(begun.error().Text(), Catch::Contains("PULUMI_CONFIG_PASSPHRASE"));
+  }
+  REQUIRE(journal->Fold());
+  CHECK(world.Open()->Load(plain, NoPassphrase(), true)->snapshot.resources.empty());
 }
 
 TEST_CASE("[S174] a checkpoint that another program changed during the run is not overwritten") {
