@@ -11,12 +11,30 @@
 namespace davit {
 namespace {
 
-constexpr std::array<const char*, 21> kFunctions = {
-    "invoke",        "join",         "split",      "select",           "length",
-    "toJSON",        "toBase64",     "fromBase64", "readFile",         "secret",
-    "unsecret",      "stringAsset",  "fileAsset",  "remoteAsset",      "fileArchive",
-    "remoteArchive", "assetArchive", "filebase64", "filebase64sha256", "sha1",
-    "stackReference"};
+constexpr std::array<const char*, 24> kFunctions = {"invoke",
+                                                    "join",
+                                                    "split",
+                                                    "select",
+                                                    "length",
+                                                    "toJSON",
+                                                    "toBase64",
+                                                    "fromBase64",
+                                                    "readFile",
+                                                    "secret",
+                                                    "unsecret",
+                                                    "stringAsset",
+                                                    "fileAsset",
+                                                    "remoteAsset",
+                                                    "fileArchive",
+                                                    "remoteArchive",
+                                                    "assetArchive",
+                                                    "filebase64",
+                                                    "filebase64sha256",
+                                                    "sha1",
+                                                    "stackReference",
+                                                    "singleOrNone",
+                                                    "pulumiResourceName",
+                                                    "pulumiResourceType"};
 
 Error At(SourceRange where, std::string message, std::string advice = {}) {
   Error error = MakeError(ErrorKind::kInvalid, std::move(message), std::move(advice));
@@ -191,7 +209,8 @@ std::string YamlAccess::Text() const {
 
 YamlExprPtr ParseExpression(const YamlDocument& document,
                             const YamlNode& node,
-                            std::vector<Error>* errors) {
+                            std::vector<Error>* errors,
+                            std::vector<Error>* warnings) {
   auto expr = std::make_shared<YamlExpr>();
   expr->where = document.At(node);
   switch (node.kind) {
@@ -219,7 +238,7 @@ YamlExprPtr ParseExpression(const YamlDocument& document,
     case YamlNode::Kind::kList:
       expr->kind = YamlExpr::Kind::kList;
       for (const YamlNode& item : node.items) {
-        expr->items.push_back(ParseExpression(document, item, errors));
+        expr->items.push_back(ParseExpression(document, item, errors, warnings));
       }
       return expr;
     case YamlNode::Kind::kMap:
@@ -237,9 +256,13 @@ YamlExprPtr ParseExpression(const YamlDocument& document,
                              DidYouMean(function, names)));
         return expr;
       }
+      if (warnings != nullptr && !is_token && entry.key != "fn::" + function) {  // Y18
+        warnings->push_back(
+            At(document.At(entry), fmt::format("'{}' is spelt 'fn::{}'", entry.key, function)));
+      }
       expr->kind = YamlExpr::Kind::kCall;
       expr->function = std::move(function);
-      expr->argument = ParseExpression(document, entry.value, errors);
+      expr->argument = ParseExpression(document, entry.value, errors, warnings);
       return expr;
     }
   }
@@ -252,8 +275,9 @@ YamlExprPtr ParseExpression(const YamlDocument& document,
     key.column = entry.column;
     key.end_line = entry.line;
     key.end_column = entry.end_column;
-    YamlExprPtr key_expr = ParseExpression(document, key, errors);
-    expr->entries.emplace_back(std::move(key_expr), ParseExpression(document, entry.value, errors));
+    YamlExprPtr key_expr = ParseExpression(document, key, errors, nullptr);
+    expr->entries.emplace_back(std::move(key_expr),
+                               ParseExpression(document, entry.value, errors, warnings));
   }
   return expr;
 }
@@ -267,7 +291,7 @@ std::string ParseLiteral(const YamlDocument& document,
         At(document.At(node), fmt::format("{} must be a string, not {}", what, node.KindName())));
     return {};
   }
-  const YamlExprPtr expr = ParseExpression(document, node, errors);
+  const YamlExprPtr expr = ParseExpression(document, node, errors, nullptr);
   if (expr->kind != YamlExpr::Kind::kLiteral) {
     errors->push_back(
         At(document.At(node), fmt::format("{} must be a literal string without '${{...}}'", what)));

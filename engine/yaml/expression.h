@@ -46,9 +46,11 @@ struct YamlExpr {
 };
 
 /// Parses a node; errors go to `errors`, and the result is then a null literal at their place.
+/// Functions that are spelt in another case are told to `warnings`, if any (Y18).
 YamlExprPtr ParseExpression(const YamlDocument& document,
                             const YamlNode& node,
-                            std::vector<Error>* errors);
+                            std::vector<Error>* errors,
+                            std::vector<Error>* warnings);
 
 /// A literal string (Y68): interpolations are refused, `$$` is unescaped.
 std::string ParseLiteral(const YamlDocument& document,

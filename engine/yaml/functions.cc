@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "engine/base/base64.h"
+#include "engine/yaml/digest.h"
 #include "engine/yaml/evaluation.h"
+#include "engine/yaml/graphemes.h"
 
 namespace davit {
 namespace {
@@ -180,6 +182,19 @@ YamlRun::Evaluated YamlRun::Function(const YamlExpr& call, YamlValue argument) {
     argument.value = Plain(argument.value);
     return argument;
   }
+  if (name == "pulumiResourceName" || name == "pulumiResourceType") {
+    const ResourceReference* reference = argument.value.as_reference();
+    // A reference that a provider returned does not say what the program called it.
+    if (reference == nullptr || reference->name.empty()) {
+      Problem(call.argument->where,
+              fmt::format("'fn::{}' needs a resource of this program", name),
+              "write it as ${name}");
+      return std::nullopt;
+    }
+    YamlValue text;
+    text.value = name == "pulumiResourceName" ? reference->name : reference->type;
+    return text;
+  }
   const bool is_secret = ContainsSecrets(argument.value);
   if (ContainsUnknowns(argument.value)) {
     argument.value = is_secret ? MakeSecret(Unknown()) : PropertyValue(Unknown());
@@ -209,7 +224,19 @@ YamlRun::Evaluated YamlRun::Function(const YamlExpr& call, YamlValue argument) {
     if (const PropertyMap* map = plain.as_map()) {
       return done(static_cast<double>(map->size()));
     }
-    return wrong("needs a list or a map");
+    if (const std::string* text = plain.as_string()) {
+      return done(static_cast<double>(GraphemeCount(*text)));
+    }
+    return wrong("needs a list, a map or a string");
+  }
+  if (name == "singleOrNone") {
+    const PropertyList* list = plain.as_list();
+    if (list == nullptr || list->size() > 1) {
+      return wrong(list == nullptr
+                       ? std::string("needs a list")
+                       : fmt::format("needs a list of at most one item, not {}", list->size()));
+    }
+    return done(list->empty() ? PropertyValue() : (*list)[0]);
   }
   if (name == "join" || name == "split" || name == "select") {
     const PropertyList* pair = plain.as_list();
@@ -278,13 +305,18 @@ YamlRun::Evaluated YamlRun::Function(const YamlExpr& call, YamlValue argument) {
     }
     return done(*decoded);
   }
-  if (name == "readFile" || name == "filebase64") {
+  if (name == "sha1") {
+    return done(HexText(Sha1(*text)));
+  }
+  if (name == "readFile" || name == "filebase64" || name == "filebase64sha256") {
     const Result<std::string> content =
         read_(text->starts_with('/') ? *text : program_directory_ + "/" + *text);
     if (!content) {
       return wrong(fmt::format("cannot read '{}': {}", *text, content.error().message));
     }
-    return done(name == "readFile" ? *content : EncodeBase64(*content));
+    return done(name == "readFile"     ? *content
+                : name == "filebase64" ? EncodeBase64(*content)
+                                       : EncodeBase64(Sha256(*content)));
   }
   if (name == "stringAsset") {
     return done(AssetOf(Asset::Source::kText, *text));

@@ -155,10 +155,10 @@ class Loader {
         Config(item);
       } else if (key == "variables") {
         program_.variables.push_back(
-            {item.key, ParseExpression(document_, item.value, errors_), document_.At(item)});
+            {item.key, ParseExpression(document_, item.value, errors_, warnings_), document_.At(item)});
       } else if (key == "outputs") {
         program_.outputs.push_back(
-            {item.key, ParseExpression(document_, item.value, errors_), document_.At(item)});
+            {item.key, ParseExpression(document_, item.value, errors_, warnings_), document_.At(item)});
       } else {
         Resource(item);
       }
@@ -197,7 +197,7 @@ class Loader {
     config.where = document_.At(entry);
     if (!entry.value.is_map()) {
       config.default_value =
-          entry.value.is_null() ? nullptr : ParseExpression(document_, entry.value, errors_);
+          entry.value.is_null() ? nullptr : ParseExpression(document_, entry.value, errors_, warnings_);
       program_.config.push_back(std::move(config));
       return;
     }
@@ -211,7 +211,7 @@ class Loader {
         config.key =
             ParseLiteral(document_, item.value, "the name of a configuration value", errors_);
       } else if (key == "default" || key == "value") {
-        config.default_value = ParseExpression(document_, item.value, errors_);
+        config.default_value = ParseExpression(document_, item.value, errors_, warnings_);
       } else if (key == "secret") {
         if (item.value.kind != YamlNode::Kind::kBool) {
           Problem(document_.At(item.value), "'secret' must be true or false");
@@ -230,7 +230,7 @@ class Loader {
     std::vector<YamlProperty> properties;
     for (const YamlEntry& item : node.entries) {
       properties.push_back(
-          {item.key, ParseExpression(document_, item.value, errors_), document_.At(item)});
+          {item.key, ParseExpression(document_, item.value, errors_, warnings_), document_.At(item)});
     }
     return properties;
   }
@@ -265,7 +265,7 @@ class Loader {
         if (item.value.is_map()) {
           resource.properties = Properties(item.value);
         } else if (item.value.is_string()) {
-          resource.properties_expr = ParseExpression(document_, item.value, errors_);
+          resource.properties_expr = ParseExpression(document_, item.value, errors_, warnings_);
         } else if (!item.value.is_null()) {
           Problem(document_.At(item.value),
                   fmt::format("'properties' must be a map, not {}", item.value.KindName()));
@@ -320,7 +320,7 @@ class Loader {
         continue;
       }
       resource->options.push_back(
-          {key, ParseExpression(document_, item.value, errors_), document_.At(item)});
+          {key, ParseExpression(document_, item.value, errors_, warnings_), document_.At(item)});
     }
   }
 
@@ -333,7 +333,7 @@ class Loader {
     for (const YamlEntry& item : *entries) {
       const std::string key = Canonical(item, kKeys);
       if (key == "id") {
-        resource->get_id = ParseExpression(document_, item.value, errors_);
+        resource->get_id = ParseExpression(document_, item.value, errors_, warnings_);
       } else if (key == "state") {
         resource->get_state = Properties(item.value);
       } else {

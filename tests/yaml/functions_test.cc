@@ -97,6 +97,53 @@ TEST_CASE("[Y110] T75 assets and archives") {
   CHECK(Contains(Wrong("{'fn::assetArchive': {a: 1}}"), "'a' is none"));
 }
 
+TEST_CASE("[Y110] T71 length counts what readers see") {
+  CHECK(Value("{'fn::length': '👨‍👩‍👧‍👦-family-👶'}") == PropertyValue(10));
+  CHECK(Value("{'fn::length': '🇩🇪🇫🇷🇩'}") == PropertyValue(3));
+  CHECK(Value(R"({'fn::length': "e\u0301\r\n한각👍🏽"})") == PropertyValue(5));
+  CHECK(Value("{'fn::length': ''}") == PropertyValue(0));
+  CHECK(Value("{'fn::length': {a: 1, b: 2}}") == PropertyValue(2));
+  CHECK(Value("{'fn::length': [null, {'fn::secret': 1}]}") == MakeSecret(2));
+  CHECK(Contains(Wrong("{'fn::length': 7}"), "needs a list, a map or a string"));
+}
+
+TEST_CASE("[Y110] T72 singleOrNone") {
+  CHECK(Value("{'fn::singleOrNone': [x]}") == PropertyValue("x"));
+  CHECK(Value("{'fn::singleOrNone': []}").is_null());
+  CHECK(Value("{'fn::singleOrNone': [{'fn::secret': 1}]}") == MakeSecret(1));
+  CHECK(Contains(Wrong("{'fn::singleOrNone': [1, 2]}"), "at most one item, not 2"));
+}
+
+TEST_CASE("[Y110] T74 digests") {
+  CHECK(Value("{'fn::sha1': ''}") == PropertyValue("da39a3ee5e6b4b0d3255bfef95601890afd80709"));
+  CHECK(Value("{'fn::sha1': abc}") == PropertyValue("a9993e364706816aba3e25717850c26c9cd0d89d"));
+  CHECK(Value("{'fn::sha1': " + std::string(119, 'a') + "}") ==
+        PropertyValue("ee971065aaa017e0632a8ca6c77bb3bf8b1dfc56"));
+  YamlWorld world = World();
+  world.files["/work/f"] = "abc";
+  CHECK(Value("{'fn::filebase64sha256': f}", world) ==
+        PropertyValue("ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="));
+}
+
+TEST_CASE("[Y110] name and type of a resource, through a variable, in a preview") {
+  YamlWorld world = World();
+  world.monitor.preview = true;
+  REQUIRE(
+      world.Run("resources: {a: {type: 'p:Thing', name: other}}\n"
+                "variables: {v: '${a}'}\n"
+                "outputs: {n: {'fn::pulumiResourceName': '${v}'}, t: {'fn::pulumiResourceType': "
+                "'${a}'}}\n"));
+  CHECK(world.monitor.outputs == PropertyMap{{"n", "other"}, {"t", "p:index:Thing"}});
+  CHECK(Contains(Wrong("{'fn::pulumiResourceName': text}"), "needs a resource"));
+}
+
+TEST_CASE("[Y18] T17 functions in another case work and are warned about") {
+  YamlWorld world = World();
+  REQUIRE(world.Run("outputs: {a: {'fn::SHA1': abc}, b: {'Fn::Length': [1]}}\n"));
+  CHECK(world.monitor.HasWarning("Pulumi.yaml:1:15: 'fn::SHA1' is spelt 'fn::sha1'"));
+  CHECK(world.monitor.warnings.size() == 2);
+}
+
 TEST_CASE("[Y111] T77 an unknown function is an error with a suggestion") {
   CHECK(Contains(Wrong("{'fn::toJsno': 1}"), "did you mean 'toJSON'"));
 }
