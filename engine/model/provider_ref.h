@@ -21,6 +21,8 @@ struct ProviderRef {
   /// Parses the text form; the URN must be of a provider type. An empty id means unknown.
   static Result<ProviderRef> Parse(std::string_view text);
   std::string Text() const { return urn.text() + "::" + id; }
+  /// What references are compared by: the text, in which an empty id counts as the placeholder (S39).
+  std::string Key() const { return id.empty() ? urn.text() + "::" + std::string(kUnknownId) : Text(); }
   /// The package that the provider serves.
   std::string_view package() const { return urn.type().substr(kProviderTypePrefix.size()); }
   /// Whether it is a default provider: its name starts with `default` (S25).

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/model/references.h"
+
 namespace davit {
 namespace {
 
@@ -16,17 +18,11 @@ bool SameSet(std::vector<Urn> a, std::vector<Urn> b) {
 
 std::vector<Urn> DependenciesOf(const ResourceState& state) {
   std::vector<Urn> urns;
-  if (!state.parent.empty()) {
-    urns.push_back(state.parent);
-  }
-  urns.insert(urns.end(), state.dependencies.begin(), state.dependencies.end());
-  for (const auto& [key, dependencies] : state.property_dependencies) {
-    urns.insert(urns.end(), dependencies.begin(), dependencies.end());
-  }
-  if (!state.deleted_with.empty()) {
-    urns.push_back(state.deleted_with);
-  }
-  urns.insert(urns.end(), state.replace_with.begin(), state.replace_with.end());
+  VisitReferences(state, [&](ReferenceKind kind, const Urn& urn) {
+    if (IsDependency(kind)) {
+      urns.push_back(urn);
+    }
+  });
   return urns;
 }
 

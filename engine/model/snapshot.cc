@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <set>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "engine/model/provider_ref.h"
+#include "engine/model/references.h"
 
 namespace davit {
 
@@ -27,8 +26,11 @@ std::string_view OperationTypeName(OperationType type) {
 }
 
 std::optional<OperationType> ParseOperationType(std::string_view name) {
-  for (const OperationType type : {OperationType::kCreating, OperationType::kUpdating, OperationType::kDeleting,
-                                   OperationType::kReading, OperationType::kImporting}) {
+  for (const OperationType type : {OperationType::kCreating,
+                                   OperationType::kUpdating,
+                                   OperationType::kDeleting,
+                                   OperationType::kReading,
+                                   OperationType::kImporting}) {
     if (OperationTypeName(type) == name) {
       return type;
     }
@@ -38,7 +40,8 @@ std::optional<OperationType> ParseOperationType(std::string_view name) {
 
 namespace {
 
-constexpr const char* kRepair = "the state was damaged; restore a backup, or correct it with `stack export` and `stack import`";
+constexpr const char* kRepair =
+    "the state was damaged; restore a backup, or correct it with `stack export` and `stack import`";
 
 class Verifier {
  public:
@@ -53,7 +56,7 @@ class Verifier {
       Check(*record);
       seen_.insert(record->urn);
       if (record->urn.is_provider()) {
-        providers_.insert(ProviderRef{record->urn, record->id}.Text());
+        providers_.insert(ProviderRef{record->urn, record->id}.Key());
       }
     }
     return std::move(errors_);
@@ -66,13 +69,19 @@ class Verifier {
     errors_.push_back(std::move(error));
   }
 
-  void Refers(const ResourceState& state, const Urn& urn, const char* what) {
-    if (urn.empty() || seen_.contains(urn)) {
+  void CheckReference(const ResourceState& state, ReferenceKind kind, const Urn& urn) {
+    if (!IsDependency(kind) || seen_.contains(urn)) {
       return;
     }
-    Fault(state, all_.contains(urn)
-                     ? fmt::format("'{}' comes before its {} '{}'", state.urn.text(), what, urn.text())
-                     : fmt::format("'{}' refers to {} '{}', which does not exist", state.urn.text(), what, urn.text()));
+    const std::string_view what = ReferenceKindName(kind);
+    Fault(state,
+          urn == state.urn ? fmt::format("'{}' is its own {}", urn.text(), what)
+          : all_.contains(urn)
+              ? fmt::format("'{}' comes before its {} '{}'", state.urn.text(), what, urn.text())
+              : fmt::format("'{}' refers to {} '{}', which does not exist",
+                            state.urn.text(),
+                            what,
+                            urn.text()));
   }
 
   void CheckProvider(const ResourceState& state) {
@@ -81,34 +90,40 @@ class Verifier {
     }
     const Result<ProviderRef> reference = ProviderRef::Parse(state.provider);
     if (!reference) {
-      Fault(state, fmt::format("'{}' has a malformed provider reference '{}'", state.urn.text(), state.provider));
-    } else if (!providers_.contains(reference->Text()) && !state.pending_replacement) {
-      Fault(state, fmt::format("'{}' uses the provider '{}', which does not precede it", state.urn.text(), state.provider));
+      Fault(state,
+            fmt::format(
+                "'{}' has a malformed provider reference '{}'", state.urn.text(), state.provider));
+    } else if (!providers_.contains(reference->Key()) && !state.pending_replacement) {
+      Fault(
+          state,
+          all_.contains(reference->urn) && !seen_.contains(reference->urn)
+              ? fmt::format("'{}' comes before its provider '{}'", state.urn.text(), state.provider)
+              : fmt::format("'{}' uses the provider '{}', which does not exist",
+                            state.urn.text(),
+                            state.provider));
     }
   }
 
   void Check(const ResourceState& state) {
     if (state.urn.empty() || state.type.empty()) {
-      Fault(state, fmt::format("a record without {} ('{}')", state.urn.empty() ? "URN" : "type", state.urn.text()));
+      Fault(
+          state,
+          fmt::format(
+              "a record without {} ('{}')", state.urn.empty() ? "URN" : "type", state.urn.text()));
       return;
     }
     if (!state.custom && !state.id.empty()) {
       Fault(state, fmt::format("the component '{}' has an id", state.urn.text()));
     }
+    // What refers to a provider finds the type in its URN (S39).
+    if (state.type.starts_with(kProviderTypePrefix) &&
+        !(state.urn.is_provider() && Urn::Parse(state.urn.text()))) {
+      Fault(state,
+            fmt::format("the provider '{}' has a URN that nothing can refer to", state.urn.text()));
+    }
     CheckProvider(state);
-    Refers(state, state.parent, "parent");
-    for (const Urn& urn : state.dependencies) {
-      Refers(state, urn, "dependency");
-    }
-    for (const auto& [key, urns] : state.property_dependencies) {
-      for (const Urn& urn : urns) {
-        Refers(state, urn, "property dependency");
-      }
-    }
-    Refers(state, state.deleted_with, "deletedWith resource");
-    for (const Urn& urn : state.replace_with) {
-      Refers(state, urn, "replaceWith resource");
-    }
+    VisitReferences(state,
+                    [&](ReferenceKind kind, const Urn& urn) { CheckReference(state, kind, urn); });
     if (!state.pending_delete && !live_.insert(state.urn).second) {
       Fault(state, fmt::format("two records have the URN '{}'", state.urn.text()));
     }
@@ -124,6 +139,8 @@ class Verifier {
 
 }  // namespace
 
-std::vector<Error> VerifySnapshot(const Snapshot& snapshot) { return Verifier(snapshot).Run(); }
+std::vector<Error> VerifySnapshot(const Snapshot& snapshot) {
+  return Verifier(snapshot).Run();
+}
 
 }  // namespace davit

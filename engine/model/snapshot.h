@@ -30,18 +30,19 @@ struct Extension {
 struct Snapshot {
   std::vector<StatePtr> resources;
   std::vector<PendingOperation> pending_operations;
-  /// `secrets_providers`: type and raw JSON state as found in the file; absent when the file had none.
+  /// `secrets_providers`: type and raw JSON state as found in the file; absent when the file had
+  /// none.
   std::string secrets_type;
   std::string secrets_state;
   std::map<std::string, Extension> extensions;
-  std::string snippets_json;           ///< raw JSON list, empty when absent
-  std::string manifest_version;        ///< version text of the writer
-  std::string manifest_plugins_json;   ///< raw JSON list, empty when absent
+  std::string snippets_json;          ///< raw JSON list, empty when absent
+  std::string manifest_version;       ///< version text of the writer
+  std::string manifest_plugins_json;  ///< raw JSON list, empty when absent
   std::optional<WallTime> manifest_time;
 };
 
-/// Integrity of a snapshot (E207, S38-S43): every violation, not the first. Order errors and missing references have
-/// different messages. Each names the URN and what to do.
+/// Integrity of a snapshot (E207, S38-S43): every violation, not the first. Order errors and
+/// missing references have different messages. Each names the URN and what to do.
 std::vector<Error> VerifySnapshot(const Snapshot& snapshot);
 
 }  // namespace davit

@@ -1,6 +1,8 @@
 // Replay, cleaning and verification of snapshots (E143, E199-E207, S38-S43).
 #include <catch2/catch.hpp>
 
+#include "engine/model/provider_ref.h"
+#include "engine/model/references.h"
 #include "tests/state/journal_world.h"
 
 namespace davit::testing {
@@ -99,6 +101,14 @@ TEST_CASE("[E204] a refresh replaces or drops in place, and what dangles is clea
   CHECK(cleaned.property_dependencies.empty());  // recorded: entries without URNs go
   CHECK(cleaned.deleted_with.empty());
   CHECK(VerifySnapshot(Base({ProviderRecord(), after.resources[0], after.resources[1]})).empty());
+  // A damaged base may have a ring of parents.
+  auto x = Thing("x");
+  x->parent = ThingUrn("y");
+  auto y = Thing("y");
+  y->parent = ThingUrn("x");
+  CHECK(Replay(Base({x, y, Thing("z")}), {Refresh(1, 2, nullptr), Rebuilt(2)})
+            .resources[0]
+            ->parent.empty());
   // Indices after a rebuilt base are those of the new one.
   CHECK(Summary(Replay(base, {Refresh(1, 1, nullptr), Rebuilt(2), Success(3, nullptr, 1)})) ==
         Lines{"a/a-1"});
@@ -111,6 +121,73 @@ TEST_CASE("[E207] every violation is found, order and absence told apart") {
   REQUIRE(lines.size() == 2);
   CHECK_THAT(lines[0], Catch::Contains("comes before its dependency"));
   CHECK_THAT(lines[1], Catch::Contains("which does not exist"));
+  auto self = Thing("x", {}, {"x"});
+  CHECK_THAT(Messages(Base({ProviderRecord(), self})).at(0),
+             Catch::Contains("is its own dependency"));
+  auto view = Thing("v");
+  view->view_of = ThingUrn("none");
+  CHECK(
+      Messages(Base({ProviderRecord(), view})).empty());  // S41 asks nothing of the owner of a view
+}
+
+TEST_CASE("[S41] [S42] every kind of dependency has to precede, and is named") {
+  using Set = void (*)(ResourceState&, const Urn&);
+  const std::vector<std::pair<std::string, Set>> kinds = {
+      {"parent", [](ResourceState& state, const Urn& urn) { state.parent = urn; }},
+      {"dependency", [](ResourceState& state, const Urn& urn) { state.dependencies = {urn}; }},
+      {"property dependency",
+       [](ResourceState& state, const Urn& urn) { state.property_dependencies["k"] = {urn}; }},
+      {"deletedWith resource",
+       [](ResourceState& state, const Urn& urn) { state.deleted_with = urn; }},
+      {"replaceWith resource",
+       [](ResourceState& state, const Urn& urn) { state.replace_with = {urn}; }},
+  };
+  for (const auto& [what, set] : kinds) {
+    INFO(what);
+    auto state = Thing("x");
+    set(*state, ThingUrn("y"));
+    CHECK(Messages(Base({ProviderRecord(), Thing("y"), state})).empty());
+    CHECK_THAT(Messages(Base({ProviderRecord(), state, Thing("y")})).at(0),
+               Catch::Contains("comes before its " + what + " '"));
+    CHECK_THAT(Messages(Base({ProviderRecord(), state})).at(0),
+               Catch::Contains("refers to " + what + " '"));
+  }
+}
+
+TEST_CASE("[E5] [E51] references are listed and rewritten by kind") {
+  auto state = Thing("x", {}, {"d", "gone"});
+  state->parent = ThingUrn("p");
+  state->property_dependencies = {{"k", {ThingUrn("gone"), ThingUrn("pd")}}};
+  state->deleted_with = ThingUrn("dw");
+  state->replace_with = {ThingUrn("rw")};
+  state->view_of = ThingUrn("vo");
+  const auto listed = [](const ResourceState& of) {
+    Lines lines;
+    VisitReferences(of, [&](ReferenceKind kind, const Urn& urn) {
+      lines.push_back(std::string(ReferenceKindName(kind)) + " " + std::string(urn.name()));
+    });
+    return lines;
+  };
+  CHECK(listed(*state) == Lines{"parent p",
+                                "dependency d",
+                                "dependency gone",
+                                "property dependency gone",
+                                "property dependency pd",
+                                "deletedWith resource dw",
+                                "replaceWith resource rw",
+                                "provider default",
+                                "viewOf resource vo"});
+  RewriteReferences(*state, [](ReferenceKind kind, const Urn& urn) {
+    const std::string text = urn.text() + "2";
+    return urn.name() == "gone" || kind == ReferenceKind::kDeletedWith ? Urn() : Urn::Trusted(text);
+  });
+  CHECK(listed(*state) == Lines{"parent p2",
+                                "dependency d2",
+                                "property dependency pd2",
+                                "replaceWith resource rw2",
+                                "provider default2",
+                                "viewOf resource vo2"});
+  CHECK(state->provider == ProviderUrn().text() + "2::p-1");
 }
 
 TEST_CASE("[S39] [S40] [S43] identity, provider references and duplicates") {
@@ -121,7 +198,18 @@ TEST_CASE("[S39] [S40] [S43] identity, provider references and duplicates") {
   typeless->type.clear();
   CHECK_THAT(Messages(Base({ProviderRecord(), typeless})).at(0), Catch::Contains("without type"));
   CHECK_THAT(Messages(Base({Thing("a"), ProviderRecord()})).at(0),
-             Catch::Contains("which does not precede it"));
+             Catch::Contains("comes before its provider"));
+  auto absent = Thing("a");
+  absent->provider = ProviderUrn().text() + "::p-2";
+  CHECK_THAT(Messages(Base({ProviderRecord(), absent})).at(0),
+             Catch::Contains("'" + absent->provider + "', which does not exist"));
+  auto placeholder = std::make_shared<ResourceState>(*ProviderRecord());
+  placeholder->id.clear();
+  absent->provider = ProviderUrn().text() + "::" + std::string(kUnknownId);
+  CHECK(Messages(Base({placeholder, absent})).empty());  // an empty id counts as the placeholder
+  auto astray = std::make_shared<ResourceState>(*ProviderRecord());
+  astray->urn = ThingUrn("provider");
+  CHECK_THAT(Messages(Base({astray})).at(0), Catch::Contains("nothing can refer to"));
   auto waiting = Thing("a");
   waiting->pending_replacement = true;
   CHECK(Messages(Base({waiting})).empty());  // S40: waived

@@ -1,0 +1,165 @@
+#include "engine/model/snapshot_guard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/model/provider_ref.h"
+#include "engine/model/references.h"
+
+namespace davit {
+namespace {
+
+std::string ReferenceKey(const std::string& reference) {
+  const Result<ProviderRef> parsed = ProviderRef::Parse(reference);
+  return parsed ? parsed->Key() : reference;
+}
+
+bool IsWellFormed(const ResourceState& state) {
+  const bool is_provider = state.type.starts_with(kProviderTypePrefix);
+  return !state.urn.empty() && !state.type.empty() && (state.custom || state.id.empty()) &&
+         (!is_provider || (state.urn.is_provider() && Urn::Parse(state.urn.text()))) &&
+         (state.provider.empty() || ProviderRef::Parse(state.provider));
+}
+
+}  // namespace
+
+SnapshotGuard::SnapshotGuard(const Snapshot& base) : replay_(base) {
+  ReadAll();
+  is_suspicious_ = !VerifySnapshot(base).empty();
+}
+
+std::optional<RecordSlot> SnapshotGuard::Target::First() const {
+  const auto first = std::ranges::min_element(places);
+  return first == places.end() ? std::nullopt : std::optional(*first);
+}
+
+void SnapshotGuard::ReadAll() {
+  by_urn_.clear();
+  by_provider_.clear();
+  for (const bool in_base : {false, true}) {
+    const std::size_t count = in_base ? replay_.base_size() : replay_.added_size();
+    for (std::size_t index = 0; index < count; ++index) {
+      Enter({in_base, index});
+    }
+  }
+}
+
+void SnapshotGuard::CountReferences(const ResourceState& state, int change) {
+  const auto count = [change](Target& target) {
+    target.references += static_cast<std::size_t>(change);
+  };
+  VisitReferences(state, [&](ReferenceKind kind, const Urn& urn) {
+    if (IsDependency(kind)) {
+      count(by_urn_[urn.text()]);
+    }
+  });
+  if (!state.provider.empty() &&
+      !state.pending_replacement) {  // S40: a deleted record needs its provider no more
+    count(by_provider_[ReferenceKey(state.provider)]);
+  }
+}
+
+void SnapshotGuard::Enter(RecordSlot slot) {
+  const StatePtr& state = replay_.At(slot);
+  if (!state) {
+    return;
+  }
+  Target& own = by_urn_[state->urn.text()];
+  own.places.push_back(slot);
+  own.live += state->pending_delete ? 0 : 1;
+  if (state->urn.is_provider()) {
+    by_provider_[ProviderRef{state->urn, state->id}.Key()].places.push_back(slot);
+  }
+  CountReferences(*state, 1);
+}
+
+void SnapshotGuard::Leave(RecordSlot slot, Before* before) {
+  const StatePtr& state = replay_.At(slot);
+  Target& own = by_urn_[state->urn.text()];
+  before->push_back({&own, own.First(), false});
+  std::erase(own.places, slot);
+  own.live -= state->pending_delete ? 0 : 1;
+  if (state->urn.is_provider()) {
+    Target& provider = by_provider_[ProviderRef{state->urn, state->id}.Key()];
+    before->push_back({&provider, provider.First(), true});
+    std::erase(provider.places, slot);
+  }
+  CountReferences(*state, -1);
+}
+
+bool SnapshotGuard::IsSound(RecordSlot slot) const {
+  const StatePtr& state = replay_.At(slot);
+  if (!state) {
+    return true;
+  }
+  const auto precedes = [slot](const Targets& targets, const std::string& key) {
+    const auto at = targets.find(key);
+    const std::optional<RecordSlot> first = at == targets.end() ? std::nullopt : at->second.First();
+    return first && *first < slot;
+  };
+  bool is_sound = IsWellFormed(*state) && by_urn_.at(state->urn.text()).live <= 1;
+  if (!replay_.is_refreshed()) {  // otherwise the list is cleaned of what does not precede
+    VisitReferences(*state, [&](ReferenceKind kind, const Urn& urn) {
+      is_sound = is_sound && (!IsDependency(kind) || precedes(by_urn_, urn.text()));
+    });
+  }
+  const bool needs_provider = !state->provider.empty() && !state->pending_replacement;
+  return is_sound && (!needs_provider || precedes(by_provider_, ReferenceKey(state->provider)));
+}
+
+bool SnapshotGuard::Take(const JournalEntry& entry) {
+  std::vector<RecordSlot> slots = replay_.Touched(entry);
+  Before before;
+  for (const RecordSlot slot : slots) {
+    Leave(slot, &before);
+  }
+  const std::size_t added_before = replay_.added_size();
+  replay_.Apply(entry);
+  if (replay_.added_size() > added_before) {
+    slots.push_back({false, added_before});
+  }
+  for (const RecordSlot slot : slots) {
+    Enter(slot);
+  }
+  bool is_good = std::ranges::all_of(slots, [this](RecordSlot slot) { return IsSound(slot); });
+  for (const Weakened& weakened : before) {
+    const std::optional<RecordSlot> now = weakened.target->First();
+    const bool has_moved_back = weakened.first && (!now || *weakened.first < *now);
+    const bool is_cleaned = replay_.is_refreshed() && !weakened.is_provider;
+    is_good = is_good && !(has_moved_back && weakened.target->references > 0 && !is_cleaned);
+  }
+  return is_good;
+}
+
+std::vector<Error> SnapshotGuard::Apply(const JournalEntry& entry) {
+  try {
+    for (const RecordSlot slot : replay_.Touched(entry)) {
+      if (!replay_.At(slot)) {
+        return {MakeError(ErrorKind::kBug,
+                          fmt::format("operation {} names a record that an earlier one dropped",
+                                      entry.operation_id))};
+      }
+    }
+    if (entry.kind == JournalKind::kRebuiltBase) {
+      replay_.Apply(entry);
+      ReadAll();
+      is_suspicious_ = true;
+    } else if (entry.kind == JournalKind::kBegin || entry.kind == JournalKind::kFailure) {
+      replay_.Apply(entry);
+    } else {
+      is_suspicious_ = !Take(entry) || is_suspicious_;
+    }
+  } catch (const std::exception& exception) {
+    return {MakeError(ErrorKind::kBug, exception.what())};
+  }
+  if (!is_suspicious_) {
+    return {};
+  }
+  ++full_checks_;
+  std::vector<Error> errors = VerifySnapshot(replay_.Current());
+  is_suspicious_ = !errors.empty();
+  return errors;
+}
+
+}  // namespace davit
