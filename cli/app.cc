@@ -12,6 +12,7 @@
 #include "host/loop/work_pool.h"
 #include "host/plugin/plugin_host.h"
 #include "host/server/engine_server.h"
+#include "host/server/monitor_server.h"
 #include "host/wire/rpc_trace.h"
 #include "state/secrets/secrets_manager.h"
 
@@ -78,6 +79,7 @@ struct App::Parts {
   std::unique_ptr<RpcTrace> trace;
   std::unique_ptr<EngineServer> server;
   std::unique_ptr<GrpcPluginHost> host;
+  std::unique_ptr<GrpcMonitorHost> monitors;
   std::shared_ptr<ProviderPool> providers;
   std::unique_ptr<LocalAssets> assets;
   SystemIds ids;
@@ -205,6 +207,11 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   }
   host.project_plugins = *std::move(plugins);
   raw->host = std::make_unique<GrpcPluginHost>(std::move(host));
+  MonitorServerOptions monitor;
+  monitor.loop = &raw->loop;
+  monitor.pool = raw->pool.get();
+  monitor.trace = raw->trace.get();
+  raw->monitors = std::make_unique<GrpcMonitorHost>(std::move(monitor));
   raw->providers = MakeProviderPool(raw->loop, *raw->host);
   raw->assets = std::make_unique<LocalAssets>(workspace.ProgramDirectory());
   return app;
@@ -256,6 +263,7 @@ Result<DeploymentResult> App::Run(RunRequest request) {
   deployment.ids = &parts.ids;
   deployment.assets = parts.assets.get();
   deployment.pool = parts.providers;
+  deployment.monitors = parts.monitors.get();
   deployment.cancel = parts.cancel.token();
   Result<DeploymentResult> result = parts.RunToEnd(RunDeployment(std::move(deployment)));
   *tick = nullptr;

@@ -55,6 +55,7 @@ struct DeploymentRequest {
   Ids* ids = nullptr;
   AssetContent* assets = nullptr;  ///< for the hashes of registered assets (P64)
   std::shared_ptr<ProviderPool> pool;
+  MonitorHost* monitors = nullptr;  ///< for plugins that register resources; null: none can (E181)
   CancelToken cancel;  ///< first interrupt (E35)
 };
 

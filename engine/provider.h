@@ -19,10 +19,12 @@
 #include "engine/base/cancel.h"
 #include "engine/base/result.h"
 #include "engine/base/task.h"
-#include "engine/model/urn.h"
+#include "engine/model/goal.h"
 #include "engine/value/property_value.h"
 
 namespace davit {
+
+struct RunInfo;
 
 struct CheckFailure {
   std::string property;
@@ -156,16 +158,35 @@ struct InvokeResponse {
   std::vector<CheckFailure> failures;
 };
 
+/// What a plugin that registers resources is told of the run (P83, P85).
+struct RunSurroundings {
+  const RunInfo* info = nullptr;    ///< outlives the call
+  std::string monitor_address;      ///< where it registers resources
+  std::string stack_trace_handle;   ///< to be quoted in its registrations (P107)
+};
+
 struct CallRequest {
   std::string token;
   PropertyMap args;
   std::map<std::string, std::vector<Urn>> arg_dependencies;
   bool preview = false;
+  RunSurroundings run;
 };
 struct CallResponse {
   PropertyMap result;
   std::map<std::string, std::vector<Urn>> dependencies;
   std::vector<CheckFailure> failures;
+};
+
+/// A component to build (P83): the goal, its type and provider resolved.
+struct ConstructRequest {
+  Goal goal;
+  RunSurroundings run;
+};
+struct ConstructResponse {
+  Urn urn;
+  PropertyMap state;
+  std::map<std::string, std::vector<Urn>> state_dependencies;  ///< with those of output values (P84)
 };
 
 struct Parameterization {
@@ -213,6 +234,10 @@ class Provider {
   virtual Task<Result<void>> Delete(DeleteRequest request, CancelToken cancel) = 0;
   virtual Task<Result<InvokeResponse>> Invoke(InvokeRequest request, CancelToken cancel) = 0;
   virtual Task<Result<CallResponse>> Call(CallRequest request, CancelToken cancel) = 0;
+  /// Builds a component (E181). The provider registers it and its parts through the monitor while
+  /// this call runs. Refused when the provider cannot keep secrets (P74).
+  virtual Task<Result<ConstructResponse>> Construct(ConstructRequest request,
+                                                    CancelToken cancel) = 0;
 
   /// Asks the provider to abandon what it is doing (P34); unimplemented counts as done.
   virtual Task<Result<void>> Cancel() = 0;

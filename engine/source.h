@@ -22,6 +22,8 @@ struct RegisterResponse {
   Urn urn;
   std::string id;  ///< kUnknownId in previews of creates; empty for components
   PropertyMap outputs;
+  /// What each output comes from; of remote components only (P102).
+  std::map<std::string, std::vector<Urn>> property_dependencies;
   bool unknown = false;  ///< the create was elided: every output is unknown (E31)
   RegisterResult result = RegisterResult::kSuccess;
 };
@@ -104,6 +106,24 @@ struct RunInfo {
   std::map<std::string, ConfigValue> config;  ///< `namespace:name`, decrypted
   bool preview = false;
   int parallel = 1;
+};
+
+/// A Monitor on a socket. Close must be awaited before destruction.
+class MonitorEndpoint {
+ public:
+  virtual ~MonitorEndpoint() = default;
+  /// `127.0.0.1:port`
+  virtual const std::string& address() const = 0;
+  /// Pending and new calls get Unavailable (P92).
+  virtual Task<void> Close() = 0;
+};
+
+/// Puts the Monitor of a run on a socket, for plugins that register resources (E181, E182).
+class MonitorHost {
+ public:
+  virtual ~MonitorHost() = default;
+  /// `monitor` outlives the endpoint.
+  virtual Result<std::unique_ptr<MonitorEndpoint>> Serve(Monitor& monitor, RunInfo info) = 0;
 };
 
 /// A program. Run completes when every registration of it is answered; an error with `reported` set

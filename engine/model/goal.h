@@ -54,6 +54,7 @@ struct Goal {
   std::map<std::string, std::string> env_var_mappings;
   std::string source_position;
   std::vector<std::string> stack_trace;
+  std::string parent_stack_trace_handle;  ///< of the Construct or Call that this is part of (P107)
   bool accepts_secrets = true;
   bool supports_partial_values = true;
   bool supports_result_reporting = true;

@@ -110,6 +110,7 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
   if (!context.stopped() && !context.program_failed) {
     co_await RunDeletePhase(context);
   }
+  co_await monitor.Close();
   co_await FinishStack(context);
 }
 

@@ -48,7 +48,7 @@ Error RegistrationMonitor::Reported(Error error, const Urn& urn) {
 
 Result<void> RegistrationMonitor::RefuseUnsupported(const Goal& goal) const {
   if (goal.remote) {
-    return Fail(Unsupported("remote (components made by a plugin)"));
+    return {};  // its options go to the provider that builds it
   }
   if (!goal.aliases.empty()) {
     return Fail(Unsupported("aliases"));
@@ -176,7 +176,7 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
     co_return Fail(Reported(std::move(supported).error(), urn));
   }
   const bool is_provider = goal.type.starts_with(kProviderTypePrefix);
-  if (goal.custom && !HasThreeParts(goal.type)) {  // E44
+  if ((goal.custom || goal.remote) && !HasThreeParts(goal.type)) {  // E44
     Error error = MakeError(ErrorKind::kInvalid,
                             fmt::format("the type '{}' does not have three parts", goal.type),
                             "write it as package:module:Name");
@@ -198,12 +198,15 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
       goal.deleted_with = parent->second.deleted_with;
     }
   }
+  if (goal.remote && !goal.provider.empty()) {
+    goal.providers.emplace(package, goal.provider);  // what it is built with serves its parts too
+  }
   // E170: explicit, own map, parent's map or provider, default.
   if (goal.provider.empty() && !is_provider) {
     const auto own = goal.providers.find(package);
     goal.provider = own != goal.providers.end()
                         ? own->second
-                        : InheritedProvider(goal.parent, package, is_component);
+                        : InheritedProvider(goal.parent, package, is_component && !goal.remote);
   }
   Inherited inherited;
   inherited.is_component = is_component;
@@ -215,7 +218,11 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
   inherited.protect = goal.protect;
   inherited.retain_on_delete = goal.retain_on_delete;
   inherited.deleted_with = goal.deleted_with;
-  inherited_[urn] = std::move(inherited);
+  if (goal.remote) {  // the provider registers the component itself, and so that which is inherited
+    goal.providers = std::move(inherited.providers);
+  } else {
+    inherited_[urn] = std::move(inherited);
+  }
 
   Result<PackageDescriptor> descriptor =
       PackageFor(package, goal.package_ref, goal.version, goal.download_url);
@@ -225,14 +232,14 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
   if (is_provider) {  // E166
     descriptor->checksums = goal.checksums.empty() ? descriptor->checksums : goal.checksums;
     goal.properties = WithPackage(std::move(goal.properties), *descriptor, goal.env_var_mappings);
-  } else if (goal.custom && goal.provider.empty()) {
+  } else if ((goal.custom || goal.remote) && goal.provider.empty()) {
     Result<std::string> reference = co_await DefaultProviderFor(*std::move(descriptor));
     if (!reference) {
       co_return Fail(Reported(std::move(reference).error(), urn));
     }
     goal.provider = *std::move(reference);
   }
-  if (is_component) {
+  if (is_component && !goal.remote) {
     goal.provider.clear();
   }
   // E54, E55: dependencies of output values join those of their property; the values become plain.
@@ -248,16 +255,34 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
       }
     }
   }
-  if (!goal.has_property_dependencies) {
+  if (!goal.has_property_dependencies && !goal.remote) {
     for (const auto& [key, value] : goal.properties) {
       goal.property_dependencies[key] = goal.dependencies;
     }
   }
-  Result<PropertyMap> hashed = Hashed(WithoutOutputs(goal.properties), context_.request.assets);
+  Result<PropertyMap> hashed =
+      Hashed(goal.remote ? goal.properties : WithoutOutputs(goal.properties),
+             context_.request.assets);
   if (!hashed) {
     co_return Fail(Reported(std::move(hashed).error(), urn));
   }
   goal.properties = *std::move(hashed);
+  if (!goal.parent_stack_trace_handle.empty()) {  // P107
+    std::vector<std::string> trace = surroundings_.TraceOf(goal.parent_stack_trace_handle);
+    trace.insert(trace.end(), goal.stack_trace.begin(), goal.stack_trace.end());
+    goal.stack_trace = std::move(trace);
+  }
+  if (goal.remote) {
+    if (context_.stopped()) {
+      co_return Fail(StoppedError());
+    }
+    Result<RegisterResponse> built =
+        co_await ConstructComponent(context_, *this, surroundings_, std::move(goal));
+    if (!built) {
+      co_return Fail(Reported(std::move(built).error(), Urn()));
+    }
+    co_return built;
+  }
   registration->goal = std::move(goal);
   co_return co_await Submit(std::move(registration));
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "engine/run/construct.h"
 #include "engine/run/generator.h"
 
 namespace davit {
@@ -22,6 +23,8 @@ class RegistrationMonitor final : public Monitor {
   Task<Result<std::string>> GetSchema(PackageDescriptor package) override;
   void Log(Severity severity, const std::string& message, const Urn& urn) override;
   void Report(const Error& error) override;
+  /// No plugin registers any more; must be awaited before destruction.
+  Task<void> Close() { return surroundings_.Close(); }
 
  private:
   /// What children inherit (E53, E170).
@@ -56,6 +59,7 @@ class RegistrationMonitor final : public Monitor {
   RunContext& context_;
   Generator& generator_;
   Scope scope_{context_.loop};
+  PluginSurroundings surroundings_{context_, *this};
   std::map<Urn, Inherited> inherited_;
   std::map<DefaultKey, std::shared_ptr<DefaultProvider>> defaults_;
   std::map<std::string, PackageDescriptor> packages_;

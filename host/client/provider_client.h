@@ -69,34 +69,6 @@ struct ListQuery {
   std::string continuation;
 };
 
-/// A component to build (P83).
-struct ConstructGoal {
-  std::string type;
-  std::string name;
-  Urn parent;
-  PropertyMap inputs;
-  std::map<std::string, std::vector<Urn>> input_dependencies;
-  std::map<std::string, std::string> providers;
-  std::vector<Urn> dependencies;
-  std::vector<AliasSpec> aliases;
-  std::optional<bool> protect;
-  std::optional<bool> retain_on_delete;
-  std::optional<bool> delete_before_replace;
-  std::vector<std::string> additional_secret_outputs;
-  std::vector<std::string> ignore_changes;
-  std::vector<std::string> replace_on_changes;
-  CustomTimeouts custom_timeouts;
-  Urn deleted_with;
-  std::vector<Urn> replace_with;
-  PropertyValue replacement_trigger;
-  std::string stack_trace_handle;
-};
-struct ConstructOutcome {
-  Urn urn;
-  PropertyMap state;
-  std::map<std::string, std::vector<Urn>> state_dependencies;
-};
-
 class ProviderClient final : public Provider {
  public:
   explicit ProviderClient(ProviderClientOptions options);
@@ -138,16 +110,12 @@ class ProviderClient final : public Provider {
   Task<Result<void>> Delete(DeleteRequest request, CancelToken cancel) override;
   Task<Result<InvokeResponse>> Invoke(InvokeRequest request, CancelToken cancel) override;
   Task<Result<CallResponse>> Call(CallRequest request, CancelToken cancel) override;
+  Task<Result<ConstructResponse>> Construct(ConstructRequest request, CancelToken cancel) override;
   Task<Result<void>> Cancel() override;
   Task<void> Close() override;
 
   // --- beyond Provider
 
-  /// The surroundings that Construct and Call tell of (P83, P85): the run and where to register
-  /// resources.
-  void SetRun(RunInfo info, std::string monitor_address);
-  /// P83, P84. The plugin must accept secrets.
-  Task<Result<ConstructOutcome>> Construct(ConstructGoal goal, CancelToken cancel);
   /// P87: one page, read to its end.
   Task<Result<ListOutcome>> List(ListQuery query, CancelToken cancel);
   /// The mapping to another ecosystem; empty when the plugin has none.

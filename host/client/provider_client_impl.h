@@ -26,8 +26,6 @@ struct ProviderClient::Impl {
   std::string subpackage_name;  ///< after Parameterize
   std::string subpackage_version;
   std::optional<std::chrono::nanoseconds> call_deadline;
-  RunInfo run;
-  std::string monitor_address;
   bool has_acknowledged_cancel = false;
   bool has_reported_exit = false;  ///< an error has named the exit of the process
   bool is_closed = false;

@@ -25,7 +25,13 @@ void AddTexts(const std::vector<std::string>& texts,
 
 // The surroundings that Construct and Call share (P83, P85).
 template <typename Message>
-void SetRunContext(const RunInfo& run, const std::string& monitor_address, Message* message) {
+void SetRunContext(const RunSurroundings& surroundings, Message* message) {
+  message->set_monitorendpoint(surroundings.monitor_address);
+  message->set_stack_trace_handle(surroundings.stack_trace_handle);
+  if (surroundings.info == nullptr) {
+    return;
+  }
+  const RunInfo& run = *surroundings.info;
   message->set_project(run.project);
   message->set_stack(run.stack);
   message->set_organization(run.organization);
@@ -37,7 +43,6 @@ void SetRunContext(const RunInfo& run, const std::string& monitor_address, Messa
   }
   message->set_dryrun(run.preview);
   message->set_parallel(run.parallel);
-  message->set_monitorendpoint(monitor_address);
 }
 
 // What the answer says about dependencies, and those inside its output values (P84).
@@ -86,11 +91,6 @@ void SetAlias(const AliasSpec& alias, pulumirpc::Alias* out) {
 
 }  // namespace
 
-void ProviderClient::SetRun(RunInfo info, std::string monitor_address) {
-  impl_->run = std::move(info);
-  impl_->monitor_address = std::move(monitor_address);
-}
-
 Task<Result<InvokeResponse>> ProviderClient::Invoke(InvokeRequest request, CancelToken cancel) {
   const std::shared_ptr<Impl> impl = impl_;
   pulumirpc::InvokeRequest message;
@@ -129,7 +129,7 @@ Task<Result<InvokeResponse>> ProviderClient::Invoke(InvokeRequest request, Cance
 Task<Result<CallResponse>> ProviderClient::Call(CallRequest request, CancelToken cancel) {
   const std::shared_ptr<Impl> impl = impl_;
   pulumirpc::CallRequest message;
-  SetRunContext(impl->run, impl->monitor_address, &message);
+  SetRunContext(request.run, &message);
   message.set_tok(request.token);
   message.set_dryrun(request.preview);
   message.set_accepts_output_values(true);
@@ -170,8 +170,10 @@ Task<Result<CallResponse>> ProviderClient::Call(CallRequest request, CancelToken
   co_return result;
 }
 
-Task<Result<ConstructOutcome>> ProviderClient::Construct(ConstructGoal goal, CancelToken cancel) {
+Task<Result<ConstructResponse>> ProviderClient::Construct(ConstructRequest request,
+                                                          CancelToken cancel) {
   const std::shared_ptr<Impl> impl = impl_;
+  const Goal& goal = request.goal;
   if (!impl->features.accepts_secrets) {  // P74
     co_return Fail(
         ErrorKind::kRefused,
@@ -179,11 +181,11 @@ Task<Result<ConstructOutcome>> ProviderClient::Construct(ConstructGoal goal, Can
                     impl->options.package));
   }
   pulumirpc::ConstructRequest message;
-  SetRunContext(impl->run, impl->monitor_address, &message);
+  SetRunContext(request.run, &message);
   message.set_type(goal.type);
   message.set_name(goal.name);
   message.set_parent(goal.parent.text());
-  for (const auto& [key, urns] : goal.input_dependencies) {
+  for (const auto& [key, urns] : goal.property_dependencies) {
     AddUrns(urns, (*message.mutable_inputdependencies())[key].mutable_urns());
   }
   message.mutable_providers()->insert(goal.providers.begin(), goal.providers.end());
@@ -211,18 +213,17 @@ Task<Result<ConstructOutcome>> ProviderClient::Construct(ConstructGoal goal, Can
   timeouts->set_read(DurationText(goal.custom_timeouts.read));
   message.set_deletedwith(goal.deleted_with.text());
   AddUrns(goal.replace_with, message.mutable_replace_with());
-  message.set_stack_trace_handle(goal.stack_trace_handle);
   message.set_accepts_output_values(true);
   CodecOptions codec = impl->Request(true, false);
   codec.keep_outputs = impl->features.accepts_outputs;
-  Result<void> encoded = EncodeStruct(goal.inputs, codec, message.mutable_inputs());
+  Result<void> encoded = EncodeStruct(goal.properties, codec, message.mutable_inputs());
   if (encoded && !goal.replacement_trigger.is_null()) {
     encoded = EncodeValue(goal.replacement_trigger, codec, message.mutable_replacement_trigger());
   }
   if (!encoded) {
     co_return NotSent(encoded.error(), "Construct");
   }
-  const SecretTexts secrets = impl->Secrets({&goal.inputs});
+  const SecretTexts secrets = impl->Secrets({&goal.properties});
   pulumirpc::ConstructResponse response;
   RpcStatus status =
       co_await impl->Send("Construct", message, &response, &secrets, std::move(cancel));
@@ -233,8 +234,9 @@ Task<Result<ConstructOutcome>> ProviderClient::Construct(ConstructGoal goal, Can
                                Urn(),
                                Ambiguity::kNone));
   }
+  const bool is_preview = request.run.info != nullptr && request.run.info->preview;
   CodecOptions reply_codec =
-      Impl::Response(impl->run.preview ? Impl::Unknowns::kKeep : Impl::Unknowns::kDrop);
+      Impl::Response(is_preview ? Impl::Unknowns::kKeep : Impl::Unknowns::kDrop);
   reply_codec.keep_outputs = true;
   Result<Urn> urn = Urn::Parse(response.urn());
   if (!urn) {
@@ -244,7 +246,7 @@ Task<Result<ConstructOutcome>> ProviderClient::Construct(ConstructGoal goal, Can
   if (!state) {
     co_return BadReply(state.error(), "Construct", Ambiguity::kNone);
   }
-  ConstructOutcome outcome;
+  ConstructResponse outcome;
   outcome.urn = *std::move(urn);
   outcome.state_dependencies = MergedDependencies(response.statedependencies(), *state);
   outcome.state = *std::move(state);

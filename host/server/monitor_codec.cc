@@ -15,6 +15,11 @@ Unexpected Invalid(std::string message) {
   return Fail(ErrorKind::kInvalid, std::move(message));
 }
 
+// Refusals of requests are worded as recorded: a plugin passes them on in its own errors.
+Unexpected InvalidUrn(std::string_view what, std::string_view text) {
+  return Invalid(fmt::format("invalid {} URN: invalid URN \"{}\"", what, text));
+}
+
 // An option is refused, never ignored.
 Unexpected NotOffered(std::string_view what) {
   return Fail(ErrorKind::kUnimplemented, fmt::format("davit does not support {} yet", what));
@@ -26,7 +31,7 @@ Result<Urn> OptionalUrn(const std::string& text, std::string_view what) {
   }
   Result<Urn> urn = Urn::Parse(text);
   if (!urn) {
-    return Invalid(fmt::format("invalid {} '{}'", what, text));
+    return InvalidUrn(what, text);
   }
   return urn;
 }
@@ -37,7 +42,7 @@ Result<std::vector<Urn>> ToUrns(const Texts& texts, std::string_view what) {
   for (const std::string& text : texts) {
     Result<Urn> urn = Urn::Parse(text);
     if (!urn) {
-      return Invalid(fmt::format("invalid {} '{}'", what, text));
+      return InvalidUrn(what, text);
     }
     urns.push_back(*std::move(urn));
   }
@@ -67,9 +72,21 @@ Result<void> CheckThreeParts(const std::string& type) {
   const std::size_t second = first == std::string::npos ? first : type.find(':', first + 1);
   if (first == std::string::npos || second == std::string::npos || first == 0 ||
       second + 1 == type.size()) {
-    return Invalid(fmt::format("the type '{}' is not of the form package:module:Name", type));
+    return Invalid(
+        fmt::format("Type '{}' is not a valid type token (must have format '*:*:*')", type));
   }
   return {};
+}
+
+// S103: a reference that is none is a plain failure.
+Result<std::string> ToProvider(const std::string& reference) {
+  if (!reference.empty() && reference.find("::") == std::string::npos) {
+    return Fail(ErrorKind::kFailed,
+                fmt::format("could not parse provider reference: expected '::' in provider "
+                            "reference '{}'",
+                            reference));
+  }
+  return reference;
 }
 
 Result<void> CheckVersion(const std::string& version) {
@@ -79,10 +96,10 @@ Result<void> CheckVersion(const std::string& version) {
   return {};
 }
 
-AliasSpec ToAlias(const pulumirpc::Alias& alias, bool has_node_rules) {
+Result<AliasSpec> ToAlias(const pulumirpc::Alias& alias, bool has_node_rules) {
   AliasSpec spec;
   if (alias.has_urn()) {
-    spec.urn = Urn::Trusted(alias.urn());
+    DAVIT_TRY(spec.urn, OptionalUrn(alias.urn(), "alias"));
     return spec;
   }
   const pulumirpc::Alias::Spec& sent = alias.spec();
@@ -96,7 +113,7 @@ AliasSpec ToAlias(const pulumirpc::Alias& alias, bool has_node_rules) {
   set(sent.stack(), &spec.stack);
   set(sent.project(), &spec.project);
   if (sent.has_parenturn()) {
-    spec.parent = Urn::Trusted(sent.parenturn());
+    DAVIT_TRY(spec.parent, OptionalUrn(sent.parenturn(), "alias parent"));
   }
   if (has_node_rules) {  // P100
     const bool has_parent = sent.has_parenturn() || sent.has_noparent();
@@ -165,7 +182,7 @@ std::string SourcePositionText(const pulumirpc::SourcePosition& position,
   return text;
 }
 
-Result<double> ParseDuration(std::string_view text) {
+Result<double> ParseTimeoutText(std::string_view text) {
   const std::string whole(text);
   const auto bad = [&] {
     return Invalid(fmt::format("'{}' is not a duration such as 5m or 1h30m", whole));
@@ -217,9 +234,6 @@ Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request,
   if (request.state_migrations_size() > 0) {
     return NotOffered("the option 'stateMigrations'");
   }
-  if (request.remote()) {
-    return NotOffered("remote components");
-  }
   if (request.transforms_size() > 0) {
     return NotOffered("the option 'transforms'");
   }
@@ -233,14 +247,15 @@ Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request,
   goal.type = request.type();
   goal.name = request.name();
   goal.custom = request.custom();
-  if (goal.custom) {
+  goal.remote = request.remote();
+  DAVIT_TRY(goal.parent, OptionalUrn(request.parent(), "parent"));
+  if (goal.custom || goal.remote) {
     DAVIT_TRY_VOID(CheckThreeParts(goal.type));
   }
   const bool is_provider = goal.type.starts_with(kProviderTypePrefix);
   if (!is_provider && request.envvarmappings_size() > 0) {
-    return Invalid("environment variable mappings are for provider resources only");
+    return Invalid("envVarMappings can only be used with provider resources");
   }
-  DAVIT_TRY(goal.parent, OptionalUrn(request.parent(), "parent"));
   CodecOptions codec = DecodeOptions();
   codec.keep_outputs = true;
   CodecOptions trigger_codec = codec;
@@ -255,7 +270,7 @@ Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request,
     DAVIT_TRY(goal.property_dependencies[key], ToUrns(dependencies.urns(), "property dependency"));
   }
   goal.has_property_dependencies = request.propertydependencies_size() > 0;  // P99 (6)
-  goal.provider = request.provider();
+  DAVIT_TRY(goal.provider, ToProvider(request.provider()));
   goal.providers.insert(request.providers().begin(), request.providers().end());
   DAVIT_TRY_VOID(CheckVersion(request.version()));
   goal.version = request.version();
@@ -281,21 +296,23 @@ Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request,
   }
   const bool has_node_rules = !request.aliasspecs() && caller.is_node;
   for (const pulumirpc::Alias& alias : request.aliases()) {
-    goal.aliases.push_back(ToAlias(alias, has_node_rules));
+    DAVIT_TRY(AliasSpec spec, ToAlias(alias, has_node_rules));
+    goal.aliases.push_back(std::move(spec));
   }
   goal.import_id = request.importid();
   const pulumirpc::RegisterResourceRequest::CustomTimeouts& timeouts = request.customtimeouts();
-  DAVIT_TRY(goal.custom_timeouts.create, ParseDuration(timeouts.create()));
-  DAVIT_TRY(goal.custom_timeouts.update, ParseDuration(timeouts.update()));
-  DAVIT_TRY(goal.custom_timeouts.delete_, ParseDuration(timeouts.delete_()));
-  DAVIT_TRY(goal.custom_timeouts.read, ParseDuration(timeouts.read()));
-  DAVIT_TRY(goal.deleted_with, OptionalUrn(request.deletedwith(), "deletedWith"));
+  DAVIT_TRY(goal.custom_timeouts.create, ParseTimeoutText(timeouts.create()));
+  DAVIT_TRY(goal.custom_timeouts.update, ParseTimeoutText(timeouts.update()));
+  DAVIT_TRY(goal.custom_timeouts.delete_, ParseTimeoutText(timeouts.delete_()));
+  DAVIT_TRY(goal.custom_timeouts.read, ParseTimeoutText(timeouts.read()));
+  DAVIT_TRY(goal.deleted_with, OptionalUrn(request.deletedwith(), "DeletedWith"));
   DAVIT_TRY(goal.replace_with, ToUrns(request.replace_with(), "replaceWith"));
   if (request.has_replacement_trigger()) {
     DAVIT_TRY(goal.replacement_trigger, DecodeValue(request.replacement_trigger(), trigger_codec));
   }
   goal.env_var_mappings.insert(request.envvarmappings().begin(), request.envvarmappings().end());
   goal.source_position = SourcePositionText(request.sourceposition(), caller.root_directory);
+  goal.parent_stack_trace_handle = request.parentstacktracehandle();
   goal.stack_trace = ToStackTrace(request.stacktrace(), caller.root_directory);
   goal.accepts_secrets = request.acceptsecrets();
   goal.supports_partial_values = request.supportspartialvalues();

@@ -26,6 +26,6 @@ Result<PackageDescriptor> ToPackage(const pulumirpc::RegisterPackageRequest& req
 std::string SourcePositionText(const pulumirpc::SourcePosition& position,
                                const std::string& root_directory);
 /// Seconds of a duration in Go syntax (P82); empty text is 0.
-Result<double> ParseDuration(std::string_view text);
+Result<double> ParseTimeoutText(std::string_view text);
 
 }  // namespace davit

@@ -14,7 +14,7 @@ namespace {
 using pulumirpc::ResourceMonitorFeature;
 
 // P93: what is announced, with the text id that older SDKs ask for. Only what is really there:
-// remote components, transforms, hooks and state migrations are not.
+// transforms, hooks and state migrations are not.
 struct Feature {
   ResourceMonitorFeature number;
   std::string_view id;
@@ -32,6 +32,12 @@ constexpr Feature kFeatures[] = {
     {pulumirpc::RESOURCE_MONITOR_FEATURE_INVOKE_PARENT, ""},
 };
 
+// P92: SDKs then end quietly. The text is the recorded one, since plugins pass it on.
+RpcStatus Stopped() {
+  return Refuse(RpcCode::kUnavailable,
+                "resource monitor shut down while waiting on step's done channel");
+}
+
 RpcStatus FromError(const Error& error) {
   switch (error.kind) {
     case ErrorKind::kInvalid:
@@ -39,11 +45,15 @@ RpcStatus FromError(const Error& error) {
     case ErrorKind::kUnimplemented:
       return Refuse(RpcCode::kUnimplemented, error.Text());
     case ErrorKind::kCancelled:
-      return Refuse(RpcCode::kUnavailable, error.Text());  // P92: SDKs then end quietly
+      return Stopped();
+    case ErrorKind::kUnavailable:
+      if (error.reported) {
+        return Stopped();  // E29: the run no longer serves registrations
+      }
+      break;
     case ErrorKind::kRefused:
     case ErrorKind::kFailed:
     case ErrorKind::kOutcomeUnknown:
-    case ErrorKind::kUnavailable:
     case ErrorKind::kBug:
       break;
   }
@@ -146,7 +156,7 @@ struct MonitorServer::Impl {
     if (!goal) {
       co_return FromError(goal.error());
     }
-    const bool is_component = !goal->custom;
+    const bool is_local_component = !goal->custom && !goal->remote;
     Result<RegisterResponse> outcome = co_await options.monitor->RegisterResource(*std::move(goal));
     if (!outcome) {
       co_return FromError(outcome.error());
@@ -160,8 +170,14 @@ struct MonitorServer::Impl {
     response->set_result(static_cast<pulumirpc::Result>(outcome->result));
     response->set_unknown(outcome->unknown);
     response->mutable_object();
-    if (is_component) {
+    if (is_local_component) {
       co_return RpcStatus();  // P102: always empty
+    }
+    for (const auto& [key, urns] : outcome->property_dependencies) {
+      auto* sent = (*response->mutable_propertydependencies())[key].mutable_urns();
+      for (const Urn& urn : urns) {
+        *sent->Add() = urn.text();
+      }
     }
     const CodecOptions codec = EncodeOptions(
         request.acceptsecrets(), request.acceptresources(), request.accepts_byte_string());
@@ -303,6 +319,14 @@ Result<std::unique_ptr<MonitorServer>> MonitorServer::Start(MonitorServerOptions
   impl->Register(impl);
   DAVIT_TRY_VOID(impl->server.Start());
   return std::unique_ptr<MonitorServer>(new MonitorServer(std::move(impl)));
+}
+
+Result<std::unique_ptr<MonitorEndpoint>> GrpcMonitorHost::Serve(Monitor& monitor, RunInfo info) {
+  MonitorServerOptions options = options_;
+  options.monitor = &monitor;
+  options.info = std::move(info);
+  DAVIT_TRY(std::unique_ptr<MonitorServer> server, MonitorServer::Start(std::move(options)));
+  return std::unique_ptr<MonitorEndpoint>(std::move(server));
 }
 
 const std::string& MonitorServer::address() const {

@@ -24,23 +24,33 @@ struct MonitorServerOptions {
   RpcTrace* trace = nullptr;
 };
 
-class MonitorServer {
+class MonitorServer final : public MonitorEndpoint {
  public:
   static Result<std::unique_ptr<MonitorServer>> Start(MonitorServerOptions options);
-  ~MonitorServer();
-  const std::string& address() const;
+  ~MonitorServer() override;
+  const std::string& address() const override;
   /// Waits until the program has said that no more registrations come (P106); those it made are
   /// answered once their Monitor calls are. Completes at Close as well.
   Task<void> WaitForSignal();
   /// Lets SignalAndWaitForShutdown return: all steps are done.
   void ReleaseShutdown();
   /// Pending and new calls get Unavailable (P92); must be awaited before destruction.
-  Task<void> Close();
+  Task<void> Close() override;
 
  private:
   struct Impl;
   explicit MonitorServer(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
+};
+
+/// Starts MonitorServers for the engine. The members of `options` that belong to a run are filled in.
+class GrpcMonitorHost final : public MonitorHost {
+ public:
+  explicit GrpcMonitorHost(MonitorServerOptions options) : options_(std::move(options)) {}
+  Result<std::unique_ptr<MonitorEndpoint>> Serve(Monitor& monitor, RunInfo info) override;
+
+ private:
+  MonitorServerOptions options_;
 };
 
 }  // namespace davit

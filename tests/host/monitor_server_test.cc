@@ -207,6 +207,22 @@ TEST_CASE("P102 components answer with an empty object; failures follow what the
   REQUIRE(served.Register(request, &response).error_code() == grpc::StatusCode::INTERNAL);
 }
 
+TEST_CASE("P102 a remote component: outputs and what they come from") {
+  Served served;
+  rpc::RegisterResourceRequest request = Thing();
+  request.set_custom(false);
+  request.set_remote(true);
+  request.set_parentstacktracehandle("handle");
+  served.monitor.response->outputs = {{"s", PropertyValue("x")}};
+  served.monitor.response->property_dependencies["s"] = {Urn::Trusted(kUrn)};
+  rpc::RegisterResourceResponse response;
+  REQUIRE(served.Register(request, &response).ok());
+  REQUIRE(response.object().fields().at("s").string_value() == "x");
+  REQUIRE(response.propertydependencies().at("s").urns(0) == kUrn);
+  REQUIRE(served.monitor.goals.at(0).remote);
+  REQUIRE(served.monitor.goals.at(0).parent_stack_trace_handle == "handle");  // P107
+}
+
 TEST_CASE("P92 what is wrong is InvalidArgument, what is not offered is Unimplemented and named") {
   Served served;
   rpc::RegisterResourceResponse response;
@@ -225,15 +241,29 @@ TEST_CASE("P92 what is wrong is InvalidArgument, what is not offered is Unimplem
           StatusCode::INVALID_ARGUMENT);
   REQUIRE(code([](auto* r) { (*r->mutable_envvarmappings())["A"] = "B"; }).error_code() ==
           StatusCode::INVALID_ARGUMENT);
-  const grpc::Status remote = code([](auto* r) { r->set_remote(true); });
-  REQUIRE(remote.error_code() == StatusCode::UNIMPLEMENTED);
-  RequireContains(remote.error_message(), "remote components");
+  REQUIRE(code([](auto* r) {
+            r->set_custom(false);
+            r->set_remote(true);
+            r->set_type("two:parts");
+          }).error_code() == StatusCode::INVALID_ARGUMENT);
+  RequireContains(code([](auto* r) { r->set_deletedwith("x"); }).error_message(),
+                  "invalid DeletedWith URN: invalid URN \"x\"");
+  RequireContains(code([](auto* r) { r->add_aliases()->set_urn("x"); }).error_message(),
+                  "invalid alias URN");
+  const grpc::Status garbage = code([](auto* r) { r->set_provider("garbage"); });  // S103
+  REQUIRE(garbage.error_code() == StatusCode::UNKNOWN);
   RequireContains(code([](auto* r) { r->add_transforms(); }).error_message(), "transforms");
   RequireContains(code([](auto* r) { r->mutable_hooks(); }).error_message(), "hooks");
   RequireContains(code([](auto* r) { r->add_state_migrations(); }).error_message(),
                   "stateMigrations");
   REQUIRE(served.monitor.goals.empty());
   served.monitor.response = Fail(ErrorKind::kCancelled, "stopping");
+  REQUIRE(code([](auto*) {}).error_code() == StatusCode::UNAVAILABLE);
+  Error stopped = MakeError(ErrorKind::kUnavailable, "stopped");
+  served.monitor.response = Fail(stopped);  // a provider that is gone, say
+  REQUIRE(code([](auto*) {}).error_code() == StatusCode::UNKNOWN);
+  stopped.reported = true;  // E29
+  served.monitor.response = Fail(stopped);
   REQUIRE(code([](auto*) {}).error_code() == StatusCode::UNAVAILABLE);
   served.monitor.response = Fail(ErrorKind::kFailed, "it broke");
   REQUIRE(code([](auto*) {}).error_code() == StatusCode::UNKNOWN);
@@ -357,13 +387,13 @@ TEST_CASE("P82 durations in Go syntax") {
                                                              {"2\xC2\xB5s", 2e-6},
                                                              {"7ns", 7e-9}}) {
     INFO(text);
-    const Result<double> parsed = ParseDuration(text);
+    const Result<double> parsed = ParseTimeoutText(text);
     REQUIRE(parsed);
     REQUIRE(*parsed == Approx(seconds));
   }
   for (const char* bad : {"5", "s", "1x", "1h-2m", "--1s", "1 h", "inf", "1e3s"}) {
     INFO(bad);
-    REQUIRE(!ParseDuration(bad));
+    REQUIRE(!ParseTimeoutText(bad));
   }
 }
 

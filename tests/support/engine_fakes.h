@@ -29,6 +29,8 @@ struct FakeBehaviour {
   std::function<Result<DiffResponse>(const DiffRequest&)> diff_config;
   std::function<Result<void>(const ConfigureRequest&)> configure;
   std::function<Result<InvokeResponse>(const InvokeRequest&)> invoke;
+  /// A coroutine, so that it may register resources.
+  std::function<Task<Result<ConstructResponse>>(ConstructRequest)> construct;
   bool supports_preview = true;
   int created = 0;  ///< numbers the ids, over all processes
 };
@@ -123,6 +125,14 @@ class FakeProvider final : public Provider {
   }
   Task<Result<CallResponse>> Call(CallRequest, CancelToken) override {
     co_return Fail(ErrorKind::kUnimplemented, "no methods");
+  }
+  Task<Result<ConstructResponse>> Construct(ConstructRequest request, CancelToken) override {
+    log_->push_back("Construct " + request.goal.name);
+    co_await Yield();
+    if (!behaviour_->construct) {
+      co_return Fail(ErrorKind::kUnimplemented, "no components");
+    }
+    co_return co_await behaviour_->construct(std::move(request));
   }
   Task<Result<void>> Cancel() override {
     log_->push_back("Cancel");
