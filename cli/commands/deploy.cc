@@ -139,6 +139,18 @@ Result<void> DeployCommand::LoadProgram() {
   if (!flags_.NeedsProgram()) {
     return {};
   }
+  for (const LocalPackage& package : session_->workspace.project().local_packages) {  // Y24
+    const std::filesystem::path folder(session_->workspace.project().directory);
+    std::error_code ignored;
+    if (!std::filesystem::exists(folder / package.path, ignored)) {
+      Error error = MakeError(
+          ErrorKind::kInvalid,
+          fmt::format("the package '{}' is at '{}', which is not there", package.name, package.path),
+          "correct the path under 'packages', or remove the entry");
+      error.where = package.where;
+      return Fail(std::move(error));
+    }
+  }
   ProgramLoad load = LoadYamlProgram(
       session_->workspace.project(), [](const std::string& path) -> Result<std::string> {
         DAVIT_TRY(std::optional<std::string> text, ReadFileIfThere(path));

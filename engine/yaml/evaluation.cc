@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/base/semver.h"
 #include "engine/model/provider_ref.h"
 
 namespace davit {
@@ -138,7 +139,47 @@ Task<void> YamlRun::EvaluateNode(YamlNodeRef node) {
     case YamlNodeKind::kResource:
       co_await RunResource(node.index);
       co_return;
+    case YamlNodeKind::kRequirement:
+      co_await CheckRequiredVersion(node);
+      co_return;
   }
+}
+
+std::optional<Error> VersionProblem(const std::string& range) {
+  const Result<bool> is_met = IsInRange(*Semver::ParseStrict(kCompatibleVersion), range);
+  if (!is_met) {
+    Error error = is_met.error();
+    return std::move(error).WithContext(fmt::format("'{}' is no range of versions", range));
+  }
+  if (*is_met) {
+    return std::nullopt;
+  }
+  return MakeError(
+      ErrorKind::kRefused,
+      fmt::format("the version {} that davit is compatible with is not in the range '{}'",
+                  kCompatibleVersion,
+                  range),
+      "widen the range, or use another version of davit");
+}
+
+Task<void> YamlRun::CheckRequiredVersion(YamlNodeRef node) {
+  const YamlExprPtr& expr = program_.required_version;
+  Evaluated range = co_await Evaluate(expr);
+  if (!range) {
+    co_return;
+  }
+  const std::string* text = range->value.as_string();
+  if (text == nullptr) {
+    Problem(expr->where, "'requiredVersion' must be a plain string that is known");
+    co_return;
+  }
+  std::optional<Error> unmet = VersionProblem(*text);
+  if (unmet) {
+    unmet->where = expr->where;
+    Report(*std::move(unmet));
+    co_return;
+  }
+  results_[node].value = std::move(range);
 }
 
 void YamlRun::EvaluateConfig(const YamlConfig& config, YamlNodeResult* result) {
@@ -337,6 +378,9 @@ Task<void> YamlRun::SendOutputs() {
     Evaluated value = co_await Evaluate(output.value);
     if (!value) {
       continue;
+    }
+    if (value->value.is_null() && value->dependencies.empty()) {
+      continue;  // Y172: what no resource flows into is as good as literal
     }
     PropertyValue held = std::move(value->value);
     const bool has_inner = !held.is_secret() && ContainsSecrets(held);

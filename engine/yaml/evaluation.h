@@ -86,6 +86,7 @@ class YamlRun {
                    std::string advice = {});
   Task<std::optional<YamlResourceResult>> ReadResource(const YamlResource& resource, Goal goal);
   Task<void> SendOutputs();
+  Task<void> CheckRequiredVersion(YamlNodeRef node);
   void EvaluateConfig(const YamlConfig& config, YamlNodeResult* result);
 
   // Expressions.
@@ -119,6 +120,10 @@ std::vector<PackageDescriptor> PackagesOf(const YamlProgram& program);
 /// A configuration text as a value: by the declared type (Y34), or by its looks (Y33). Absent when
 /// it does not fit the type.
 std::optional<PropertyValue> ConfigValueOf(const std::string& text, const std::string& type);
+
+/// What is wrong when the level that davit claims compatibility with is not in `range`, or `range` is
+/// none (Y22); absent when all is well.
+std::optional<Error> VersionProblem(const std::string& range);
 
 /// Go's duration text in seconds (P82); absent when it is none.
 std::optional<double> ParseTimeout(std::string_view text);

@@ -133,7 +133,7 @@ class Loader {
       return;
     }
     if (key == "pulumi") {
-      Problem(document_.At(entry), "'pulumi' is not supported yet", "remove the section");
+      Requirements(entry);
       return;
     }
     const bool is_config = key == "config" || key == "configuration";
@@ -154,13 +154,32 @@ class Loader {
       if (is_config) {
         Config(item);
       } else if (key == "variables") {
-        program_.variables.push_back(
-            {item.key, ParseExpression(document_, item.value, errors_, warnings_), document_.At(item)});
+        program_.variables.push_back({item.key,
+                                      ParseExpression(document_, item.value, errors_, warnings_),
+                                      document_.At(item)});
       } else if (key == "outputs") {
-        program_.outputs.push_back(
-            {item.key, ParseExpression(document_, item.value, errors_, warnings_), document_.At(item)});
+        program_.outputs.push_back({item.key,
+                                    ParseExpression(document_, item.value, errors_, warnings_),
+                                    document_.At(item)});
       } else {
         Resource(item);
+      }
+    }
+  }
+
+  void Requirements(const YamlEntry& entry) {
+    const std::vector<YamlEntry>* entries = Section(entry);
+    if (entries == nullptr) {
+      return;
+    }
+    static const std::vector<std::string> kKeys = {"requiredVersion"};
+    for (const YamlEntry& item : *entries) {
+      if (Canonical(item, kKeys).empty()) {
+        Problem(document_.At(item),
+                fmt::format("'{}' is not known in 'pulumi'", item.key),
+                "there is requiredVersion");
+      } else {
+        program_.required_version = ParseExpression(document_, item.value, errors_, warnings_);
       }
     }
   }
@@ -196,8 +215,9 @@ class Loader {
     config.key = entry.key;
     config.where = document_.At(entry);
     if (!entry.value.is_map()) {
-      config.default_value =
-          entry.value.is_null() ? nullptr : ParseExpression(document_, entry.value, errors_, warnings_);
+      config.default_value = entry.value.is_null()
+                                 ? nullptr
+                                 : ParseExpression(document_, entry.value, errors_, warnings_);
       program_.config.push_back(std::move(config));
       return;
     }
@@ -229,8 +249,9 @@ class Loader {
   std::vector<YamlProperty> Properties(const YamlNode& node) {
     std::vector<YamlProperty> properties;
     for (const YamlEntry& item : node.entries) {
-      properties.push_back(
-          {item.key, ParseExpression(document_, item.value, errors_, warnings_), document_.At(item)});
+      properties.push_back({item.key,
+                            ParseExpression(document_, item.value, errors_, warnings_),
+                            document_.At(item)});
     }
     return properties;
   }
@@ -431,6 +452,8 @@ class Loader {
       expr(program_.config[node.index].default_value);
     } else if (node.kind == YamlNodeKind::kVariable) {
       expr(program_.variables[node.index].value);
+    } else if (node.kind == YamlNodeKind::kRequirement) {
+      expr(program_.required_version);
     } else {
       const YamlResource& resource = program_.resources[node.index];
       for (const YamlProperty& property : resource.properties) {
@@ -483,6 +506,8 @@ class Loader {
         return program_.resources[node.index].key;
       case YamlNodeKind::kVariable:
         return program_.variables[node.index].key;
+      case YamlNodeKind::kRequirement:
+        return "pulumi.requiredVersion";
     }
     return {};
   }
@@ -494,6 +519,8 @@ class Loader {
         return program_.resources[node.index].where;
       case YamlNodeKind::kVariable:
         return program_.variables[node.index].where;
+      case YamlNodeKind::kRequirement:
+        return program_.required_version->where;
     }
     return {};
   }
@@ -539,6 +566,30 @@ class Loader {
     }
   }
 
+  // Y22: the required version is checked before everything but what its own text needs.
+  void RequireFirst(std::vector<YamlNodeRef>* all) {
+    const YamlNodeRef requirement{YamlNodeKind::kRequirement, 0};
+    std::set<YamlNodeRef> before;
+    std::vector<YamlNodeRef> open{requirement};
+    program_.needs[requirement] = NeedsOf(requirement);
+    while (!open.empty()) {
+      const YamlNodeRef node = open.back();
+      open.pop_back();
+      for (const YamlNodeRef& need : program_.needs[node]) {
+        if (before.insert(need).second) {
+          open.push_back(need);
+        }
+      }
+    }
+    for (const YamlNodeRef& node : *all) {
+      if (node.kind != YamlNodeKind::kConfig && !before.contains(node)) {
+        std::vector<YamlNodeRef>& needs = program_.needs[node];
+        needs.insert(needs.begin(), requirement);
+      }
+    }
+    all->push_back(requirement);
+  }
+
   void Order() {
     std::vector<YamlNodeRef> all;
     for (std::size_t index = 0; index < program_.config.size(); ++index) {
@@ -552,6 +603,9 @@ class Loader {
     }
     for (const YamlNodeRef& node : all) {
       program_.needs[node] = NeedsOf(node);
+    }
+    if (program_.required_version) {
+      RequireFirst(&all);
     }
     for (const YamlNodeRef& node : all) {
       Visit(node);

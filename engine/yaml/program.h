@@ -57,7 +57,7 @@ struct YamlVariable {
 };
 
 /// What a name stands for.
-enum class YamlNodeKind { kConfig, kResource, kVariable };
+enum class YamlNodeKind { kConfig, kResource, kVariable, kRequirement };
 struct YamlNodeRef {
   YamlNodeKind kind;
   std::size_t index;
@@ -71,6 +71,8 @@ struct YamlProgram {
   std::vector<YamlResource> resources;
   std::vector<YamlVariable> variables;
   std::vector<YamlVariable> outputs;
+  /// `pulumi.requiredVersion` (Y22); null when there is none.
+  YamlExprPtr required_version;
   std::map<std::string, YamlNodeRef, std::less<>> names;
   /// Evaluation order: each node after what it references (Y130).
   std::vector<YamlNodeRef> order;

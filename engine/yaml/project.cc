@@ -41,6 +41,9 @@ class ProjectReader {
     Text(root, "main", "", &project_.main);
     Text(root, "description", "", &project_.description);
     Text(root, "stackConfigDir", "", &project_.stack_config_dir);
+    if (Text(root, "requiredPulumiVersion", "", &project_.required_version)) {
+      project_.required_version_where = document_.At(root.Find("requiredPulumiVersion")->value);
+    }
     Backend();
     Options();
     Template();
@@ -270,6 +273,7 @@ class ProjectReader {
     }
     for (const YamlEntry& entry : packages->value.entries) {
       if (entry.value.is_string()) {
+        AddLocalPackage(entry.key, entry.value);
         continue;
       }
       const std::string what = fmt::format("packages.{}", entry.key);
@@ -282,9 +286,19 @@ class ProjectReader {
       OnlyKeys(entry.value,
                what,
                {"source", "version", "parameters", "pluginDownloadURL", "checksums", "extensions"});
-      if (Entry(entry.value, "source") == nullptr) {
+      const YamlEntry* source = Entry(entry.value, "source");
+      if (source == nullptr) {
         Fault(document_.At(entry), fmt::format("'{}' has no 'source'", what));
+      } else if (source->value.is_string()) {
+        AddLocalPackage(entry.key, source->value);
       }
+    }
+  }
+
+  void AddLocalPackage(const std::string& name, const YamlNode& source) {
+    const std::string& path = source.text;
+    if (path.starts_with("./") || path.starts_with("../") || path.starts_with('/')) {
+      project_.local_packages.push_back({name, path, document_.At(source)});
     }
   }
 

@@ -59,6 +59,14 @@ bool BySource(const Error& a, const Error& b) {
 
 ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read) {
   ProgramLoad load;
+  if (!project.required_version.empty()) {
+    std::optional<Error> unmet = VersionProblem(project.required_version);
+    if (unmet) {
+      unmet->where = project.required_version_where;
+      load.errors.push_back(*std::move(unmet));
+      return load;
+    }
+  }
   const std::string directory = ProgramDirectory(project);
   std::string path;
   std::string text;

@@ -31,6 +31,13 @@ struct PluginOverride {
   SourceRange where;
 };
 
+/// A package whose source is a path (Y24).
+struct LocalPackage {
+  std::string name;
+  std::string path;  ///< relative to the project file, as written
+  SourceRange where;
+};
+
 /// What the project file says apart from the program (S88, Y25).
 struct ProjectFile {
   std::string path;       ///< of the file, absolute
@@ -42,9 +49,12 @@ struct ProjectFile {
   std::string description;
   std::string backend_url;
   std::string stack_config_dir;
+  std::string required_version;  ///< `requiredPulumiVersion`, a range (Y22); empty when none
+  SourceRange required_version_where;
   std::string refresh_option;  ///< `always` or empty
   std::vector<ConfigDeclaration> config;
   std::vector<PluginOverride> plugins;
+  std::vector<LocalPackage> local_packages;
 };
 
 /// Reads a file; given by the caller so that loading stays testable.

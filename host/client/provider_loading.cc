@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/base/semver.h"
 #include "host/client/provider_client_impl.h"
-#include "host/plugin/semver.h"
 #include "pulumirpc/plugin.pb.h"
 #include "pulumirpc/provider.pb.h"
 

@@ -9,7 +9,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "host/plugin/semver.h"
+#include "engine/base/semver.h"
 
 namespace davit {
 namespace {

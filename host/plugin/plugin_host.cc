@@ -6,9 +6,9 @@
 #include <cctype>
 #include <charconv>
 
+#include "engine/base/semver.h"
 #include "host/client/provider_client.h"
 #include "host/plugin/plugin_process.h"
-#include "host/plugin/semver.h"
 #include "host/wire/json_text.h"
 
 namespace davit {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "host/plugin/semver.h"
+#include "engine/base/semver.h"
 #include "host/server/typed_handler.h"
 #include "pulumirpc/codegen/loader.pb.h"
 #include "pulumirpc/engine.pb.h"

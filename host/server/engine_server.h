@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/base/semver.h"
 #include "engine/base/result.h"
 #include "engine/base/task.h"
 #include "engine/source.h"
@@ -32,7 +33,7 @@ struct EngineServerOptions {
   /// Schema of a package as JSON text (P108); empty: the Loader answers Unimplemented.
   std::function<Task<Result<std::string>>(PackageDescriptor)> get_schema;
   /// The version of the reference that davit stands in for (P101).
-  std::string compatible_version = "3.274.1";
+  std::string compatible_version = kCompatibleVersion;
   RpcTrace* trace = nullptr;
 };
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "host/plugin/semver.h"
+#include "engine/base/semver.h"
 #include "host/wire/value_codec.h"
 
 namespace davit {

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "host/plugin/semver.h"
+#include "engine/base/semver.h"
 
 namespace davit::testing {
 namespace {

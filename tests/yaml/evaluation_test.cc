@@ -335,6 +335,35 @@ TEST_CASE("[Y130] whatever order the loop picks, each node runs after what it ne
   }
 }
 
+TEST_CASE("[Y22] T124 a required version that is not met stops everything") {
+  const std::string rest = "resources: {a: {type: 'p:Thing'}}\noutputs: {o: '${a.id}'}\n";
+  YamlWorld world = World();
+  CHECK_FALSE(world.Run("pulumi: {requiredVersion: '=3.1.2'}\n" + rest));
+  REQUIRE(world.monitor.errors.size() == 1);
+  CHECK(world.monitor.HasError("Pulumi.yaml:1:27: the version 3."));
+  CHECK(world.monitor.registered.empty());
+  YamlWorld good = World();
+  CHECK(
+      good.Run("config: {r: {type: string, default: '>=3.0.0 <4.0.0 || =9.9.9'}}\n"
+               "pulumi: {requiredVersion: '${r}'}\n" +
+               rest));
+  YamlWorld odd = World();
+  CHECK_FALSE(odd.Run("pulumi: {requiredVersion: newest}\n" + rest));
+  CHECK(odd.monitor.HasError("'newest' is no range"));
+  YamlWorld number = World();
+  CHECK_FALSE(number.Run("pulumi: {requiredVersion: 3}\n" + rest));
+  CHECK(number.monitor.HasError("must be a plain string"));
+}
+
+TEST_CASE("[Y172] an output that is null without any resource in it is absent") {
+  YamlWorld world = World();
+  REQUIRE(
+      world.Run("resources: {a: {type: 'p:Thing'}}\n"
+                "outputs: {none: {'fn::singleOrNone': []}, list: [{'fn::singleOrNone': []}], "
+                "read: '${a.odd}'}\n"));
+  CHECK(world.monitor.outputs == PropertyMap{{"list", PropertyList{Null()}}, {"read", Null()}});
+}
+
 TEST_CASE("[Y176] a literal output that holds a secret is one secret") {
   YamlWorld world = World();
   REQUIRE(world.Run("outputs: {o: {a: {'fn::secret': 1}, b: 2}}\n"));

@@ -40,7 +40,8 @@ std::vector<std::string> OrderOf(const YamlProgram& program) {
   for (const YamlNodeRef& node : program.order) {
     names.push_back(node.kind == YamlNodeKind::kConfig     ? program.config[node.index].symbol
                     : node.kind == YamlNodeKind::kResource ? program.resources[node.index].key
-                                                           : program.variables[node.index].key);
+                    : node.kind == YamlNodeKind::kVariable ? program.variables[node.index].key
+                                                           : "required version");
   }
   return names;
 }
@@ -57,6 +58,19 @@ TEST_CASE("[Y130] each node comes after what it references, declaration order ot
       "  first: {x: '${a.out}'}\n");
   CHECK(loaded.errors.empty());
   CHECK(OrderOf(loaded.program) == std::vector<std::string>{"a", "first", "second", "b"});
+}
+
+TEST_CASE("[Y22] the required version comes after what its text needs, before all else") {
+  const Loaded loaded = Load(
+      "resources: {a: {type: 'p:m:T'}}\n"
+      "variables: {range: '>${least}', other: 1}\n"
+      "config: {least: {type: string}}\n"
+      "pulumi: {requiredVersion: '${range}'}\n");
+  CHECK(loaded.errors.empty());
+  CHECK(OrderOf(loaded.program) ==
+        std::vector<std::string>{"least", "range", "required version", "a", "other"});
+  CHECK(Has(Load("pulumi: {requiredversoin: '1'}\n").errors,
+            "Pulumi.yaml:1:10: 'requiredversoin' is not known in 'pulumi'"));
 }
 
 TEST_CASE("[Y131] a cycle is one error with its whole path") {

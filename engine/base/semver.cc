@@ -1,4 +1,4 @@
-#include "host/plugin/semver.h"
+#include "engine/base/semver.h"
 
 #include <fmt/format.h>
 

@@ -31,6 +31,9 @@ struct Semver {
   friend bool operator==(const Semver& a, const Semver& b) { return (a <=> b) == 0; }
 };
 
+/// The level of the reference engine that davit claims compatibility with (P101, Y22).
+inline constexpr const char* kCompatibleVersion = "3.274.1";
+
 /// Whether `version` is in `range`: comparisons (`>=1.2.0`, `<2`, `=`, `!`, bare), space = and,
 /// `||` = or, `x` wildcards. An error names the part that cannot be read.
 Result<bool> IsInRange(const Semver& version, std::string_view range);
