@@ -15,12 +15,16 @@ Task<Result<bool>> RequiresReplacement(RunContext& context,
                                        StatePtr candidate,
                                        const std::set<Urn>& replaced,
                                        std::vector<std::string>* keys) {
-  if (!candidate->custom || candidate->external) {
+  if (!candidate->custom) {
     co_return false;
   }
+  // Read records too: nothing may name a provider that is gone, not even until it is read again.
   const Result<ProviderRef> reference = ProviderRef::Parse(candidate->provider);
   if (reference && replaced.contains(reference->urn)) {
     co_return true;
+  }
+  if (candidate->external) {
+    co_return false;
   }
   if (!candidate->deleted_with.empty() && replaced.contains(candidate->deleted_with)) {
     co_return true;

@@ -2,11 +2,12 @@
 // interrupts and crashes. No process, no file, no real clock; the same seed does the same
 // everywhere.
 //
-//   davit_engine_fuzz [--runs N] [--seed S] [--seconds T] [--targets] [--keep-going]
+//   davit_engine_fuzz [--runs N] [--seed S] [--seconds T] [--with FEATURE]... [--keep-going]
 //
 // Runs N histories with the seeds S, S+1, ... until one is found wanting or T seconds are over. A
 // finding is made smaller, printed with its seed, and ends the test with 1; with --keep-going one
-// of each kind is printed.
+// of each kind is printed. Features (history.h): targets, excludes, replaces, aliases, continues,
+// programs, fresh.
 
 #include <fmt/format.h>
 
@@ -25,15 +26,39 @@ struct Options {
   long runs = 10000;
   std::uint64_t seed = 1;
   long seconds = 55;
-  bool targets = false;
+  Features features;
   bool keep_going = false;
 };
+
+// The features by name; false for another name.
+bool Enable(const std::string& name, Features* features) {
+  const std::pair<const char*, bool Features::*> known[] = {
+      {"targets", &Features::targets},
+      {"excludes", &Features::excludes},
+      {"replaces", &Features::replaces},
+      {"aliases", &Features::aliases},
+      {"continues", &Features::continues},
+      {"programs", &Features::programs},
+      {"fresh", &Features::fresh},
+  };
+  for (const auto& [feature, member] : known) {
+    if (name == feature) {
+      features->*member = true;
+      return true;
+    }
+  }
+  return false;
+}
 
 bool Parse(int argc, char** argv, Options* options) {
   for (int at = 1; at < argc; ++at) {
     const std::string name = argv[at];
-    if (name == "--keep-going" || name == "--targets") {
-      (name == "--targets" ? options->targets : options->keep_going) = true;
+    if (name == "--keep-going") {
+      options->keep_going = true;
+      continue;
+    }
+    if (name == "--with" && at + 1 < argc && Enable(argv[at + 1], &options->features)) {
+      ++at;
       continue;
     }
     char* end = nullptr;
@@ -49,10 +74,9 @@ bool Parse(int argc, char** argv, Options* options) {
     } else if (name == "--seconds") {
       options->seconds = static_cast<long>(value);
     } else {
-      fmt::print(
-          stderr,
-          "no option '{}'; there are --runs, --seed, --seconds, --targets and --keep-going\n",
-          name);
+      fmt::print(stderr,
+                 "no option '{}'; there are --runs, --seed, --seconds, --with and --keep-going\n",
+                 name);
       return false;
     }
     ++at;
@@ -90,7 +114,7 @@ int Main(int argc, char** argv) {
   long found = 0;
   for (; done < options.runs && passed() < std::chrono::seconds(options.seconds); ++done) {
     const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(done);
-    const History history = MakeHistory(seed, options.targets);
+    const History history = MakeHistory(seed, options.features);
     const std::optional<Finding> finding = RunHistory(history, &tally);
     if (!finding) {
       continue;

@@ -5,21 +5,24 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 namespace davit::fuzz {
 namespace {
 
 class Generator {
  public:
-  Generator(std::uint64_t seed, bool with_targets)
-      : random_(seed * 0x9E3779B97F4A7C15ULL + 1), with_targets_(with_targets) {}
+  Generator(std::uint64_t seed, const Features& features)
+      : random_(seed * 0x9E3779B97F4A7C15ULL + 1), features_(features) {}
 
   History Make() {
     History history;
     Program program;
     const std::size_t moves = 2 + Below(5);
     for (std::size_t index = 0; index < moves; ++index) {
+      const Program before = program;
       Evolve(program, index == 0 ? 4 + Below(8) : Below(5));
+      SettleAliases(before, program);
       history.moves.push_back(MakeMove(program));
     }
     return history;
@@ -28,6 +31,7 @@ class Generator {
  private:
   std::size_t Below(std::size_t limit) { return static_cast<std::size_t>(random_() % limit); }
   bool Percent(std::size_t chance) { return Below(100) < chance; }
+  std::string RandomName() { return std::string(1, static_cast<char>('a' + Below(9))); }
   int Small() { return static_cast<int>(Below(3)); }
 
   static const Node* Find(const Program& program, const std::string& name) {
@@ -100,16 +104,18 @@ class Generator {
     node.retain = Percent(5);
     node.ignores_value = Percent(6);
     node.replaces_on_value = Percent(6);
+    node.is_fresh = features_.fresh && Percent(15);
   }
 
   void Insert(Program& program) {
     Node node;
-    node.name = std::string(1, static_cast<char>('a' + Below(9)));
+    node.name = RandomName();
     if (Find(program, node.name) != nullptr) {
       return;
     }
     node.kind = Percent(15)   ? Node::Kind::kProvider
                 : Percent(25) ? Node::Kind::kComponent
+                : Percent(8)  ? Node::Kind::kRead
                               : Node::Kind::kCustom;
     node.value = Small();
     const std::size_t at = Below(program.size() + 1);
@@ -129,6 +135,42 @@ class Generator {
     program.insert(program.begin() + static_cast<std::ptrdiff_t>(at), node);
   }
 
+  void Rename(Program& program, std::size_t at) {
+    const std::string before = program[at].name;
+    const std::string name = RandomName();
+    if (Find(program, name) != nullptr) {
+      return;
+    }
+    program[at].aliases.push_back(UrnOf(program, before).text());
+    for (Node& node : program) {
+      for (std::vector<std::string>* list :
+           {&node.after, &node.fed_by, &node.kept_by, &node.replace_with}) {
+        std::ranges::replace(*list, before, name);
+      }
+      for (std::string* reference : {&node.name, &node.parent, &node.uses, &node.deleted_with}) {
+        *reference = *reference == before ? name : *reference;
+      }
+    }
+  }
+
+  // A node that kept its name but not its URN mostly gets the old one as an alias; aliases that
+  // would collide go.
+  void SettleAliases(const Program& before, Program& program) {
+    std::set<std::string> taken;
+    for (const Node& node : program) {
+      taken.insert(UrnOf(program, node.name).text());
+    }
+    for (Node& node : program) {
+      const Urn old_urn = UrnOf(before, node.name);
+      if (features_.aliases && !old_urn.empty() && old_urn != UrnOf(program, node.name) &&
+          Percent(70)) {
+        node.aliases.push_back(old_urn.text());
+      }
+      std::erase_if(node.aliases,
+                    [&](const std::string& alias) { return !taken.insert(alias).second; });
+    }
+  }
+
   void Evolve(Program& program, std::size_t edits) {
     for (std::size_t edit = 0; edit < edits; ++edit) {
       if (program.size() < 3 || Percent(25)) {
@@ -137,7 +179,7 @@ class Generator {
       }
       const std::size_t at = Below(program.size());
       Node& node = program[at];
-      switch (Below(9)) {
+      switch (Below(12)) {
         case 0:
           RemoveNode(program, std::string(node.name));
           break;
@@ -162,6 +204,19 @@ class Generator {
             SetOptions(node);
           }
           break;
+        case 8:
+          node.trigger = Small();
+          break;
+        case 9:
+          node.is_secret = !node.is_secret;
+          break;
+        case 10:
+          if (features_.aliases) {
+            Rename(program, at);
+          } else if (node.kind == Node::Kind::kCustom || node.kind == Node::Kind::kRead) {
+            node.kind = node.kind == Node::Kind::kRead ? Node::Kind::kCustom : Node::Kind::kRead;
+          }
+          break;
         default:
           Displace(program);
       }
@@ -178,7 +233,22 @@ class Generator {
     move.program = program;
     move.parallel = Percent(25) ? 1 : 4;
     move.order = random_();
-    if (with_targets_ && Percent(15) && !program.empty()) {
+    const auto choose = [&](bool wanted, std::size_t chance) {
+      std::vector<std::string> names;
+      if (wanted && !program.empty() && Percent(chance)) {
+        for (std::size_t count = 1 + Below(3); count > 0; --count) {
+          names.push_back(program[Below(program.size())].name);
+        }
+      }
+      return names;
+    };
+    move.excludes = choose(features_.excludes, 10);
+    move.replaces = choose(features_.replaces, 10);
+    move.tainted = choose(true, 6);
+    move.runs_program = features_.programs && Percent(50);
+    move.continues = features_.continues && Percent(30);
+    move.target_dependents = features_.targets && Percent(30);
+    if (features_.targets && move.excludes.empty() && Percent(15) && !program.empty()) {
       for (std::size_t count = 1 + Below(3); count > 0; --count) {
         move.targets.push_back(program[Below(program.size())].name);
       }
@@ -202,13 +272,14 @@ class Generator {
   }
 
   std::mt19937_64 random_;
-  bool with_targets_;
+  Features features_;
 };
 
 std::string Text(const Node& node) {
   std::string text = fmt::format("{} {}",
                                  node.kind == Node::Kind::kProvider    ? "provider"
                                  : node.kind == Node::Kind::kComponent ? "component"
+                                 : node.kind == Node::Kind::kRead      ? "read"
                                                                        : "custom",
                                  node.name);
   const auto name = [&](const char* what, const std::string& value) {
@@ -229,6 +300,9 @@ std::string Text(const Node& node) {
   number("key", node.key);
   number("first", node.first);
   number("note", node.note);
+  number("trigger", node.trigger);
+  flag("secret", node.is_secret);
+  flag("fresh", node.is_fresh);
   flag("delete-first", node.delete_first == Mode::kYes);
   flag("create-first", node.delete_first == Mode::kNo);
   flag("protect", node.protect);
@@ -237,6 +311,7 @@ std::string Text(const Node& node) {
   flag("replaces-on-value", node.replaces_on_value);
   name("deletedWith", node.deleted_with);
   name("replaceWith", fmt::format("{}", fmt::join(node.replace_with, ",")));
+  name("aliases", fmt::format("{}", fmt::join(node.aliases, ",")));
   return text;
 }
 
@@ -270,20 +345,25 @@ const char* FaultText(Fault fault) {
 
 }  // namespace
 
-History MakeHistory(std::uint64_t seed, bool with_targets) {
-  return Generator(seed, with_targets).Make();
+History MakeHistory(std::uint64_t seed, const Features& features) {
+  return Generator(seed, features).Make();
 }
 
 std::string Text(const History& history) {
   std::string text;
   for (const Move& move : history.moves) {
     text += fmt::format("{} parallel={} order={}", KindText(move.kind), move.parallel, move.order);
-    if (!move.targets.empty()) {
-      text += fmt::format(" targets={}", fmt::join(move.targets, ","));
-    }
-    if (!move.vanishing.empty()) {
-      text += fmt::format(" vanished={}", fmt::join(move.vanishing, ","));
-    }
+    const auto names = [&](const char* what, const std::vector<std::string>& list) {
+      text += list.empty() ? std::string() : fmt::format(" {}={}", what, fmt::join(list, ","));
+    };
+    names("targets", move.targets);
+    names("excludes", move.excludes);
+    names("replaces", move.replaces);
+    names("tainted", move.tainted);
+    names("vanished", move.vanishing);
+    text += move.target_dependents ? " with-dependents" : "";
+    text += move.runs_program ? " run-program" : "";
+    text += move.continues ? " continue-on-error" : "";
     for (const auto& [call, fault] : move.faults) {
       text += fmt::format(" call-{}={}", call, FaultText(fault));
     }

@@ -16,7 +16,7 @@ enum class Mode { kUnset, kYes, kNo };
 
 /// A resource of a program. References are names of nodes that stand before it.
 struct Node {
-  enum class Kind { kCustom, kComponent, kProvider };
+  enum class Kind { kCustom, kComponent, kProvider, kRead };
   std::string name;
   Kind kind = Kind::kCustom;
   std::string parent;
@@ -26,8 +26,11 @@ struct Node {
   std::string uses;                  ///< its explicit provider
   int value = 0;                     ///< a change updates
   int key = 0;                       ///< a change replaces
-  int first = 0;  ///< a change replaces, and the provider wants the old one deleted first
-  int note = 0;   ///< the provider sees no difference in a change
+  int first = 0;           ///< a change replaces, and the provider wants the old one deleted first
+  int note = 0;            ///< the provider sees no difference in a change
+  int trigger = 0;         ///< `replacementTrigger`
+  bool is_secret = false;  ///< whether `value` is
+  bool is_fresh = false;   ///< `refreshBeforeUpdate` by the provider's wish
   Mode delete_first = Mode::kUnset;  ///< `deleteBeforeReplace`
   bool protect = false;
   bool retain = false;
@@ -35,6 +38,7 @@ struct Node {
   bool replaces_on_value = false;
   std::string deleted_with;
   std::vector<std::string> replace_with;
+  std::vector<std::string> aliases;  ///< URNs of earlier programs
 };
 using Program = std::vector<Node>;
 
@@ -50,7 +54,13 @@ struct Move {
   enum class Kind { kUp, kPreview, kRefresh, kUpRefresh, kDestroy };
   Kind kind = Kind::kUp;
   Program program;
-  std::vector<std::string> targets;    ///< names
+  std::vector<std::string> targets;  ///< names
+  bool target_dependents = false;
+  std::vector<std::string> excludes;   ///< names
+  std::vector<std::string> replaces;   ///< names
+  std::vector<std::string> tainted;    ///< names whose records are tainted before
+  bool runs_program = false;           ///< refresh and destroy
+  bool continues = false;              ///< continue on error
   std::vector<std::string> vanishing;  ///< names whose objects are removed behind our back before
   std::map<int, Fault> faults;         ///< by number of the call in this operation
   int cancel_at = -1;                  ///< turn of the loop at which the user interrupts
@@ -67,8 +77,19 @@ struct History {
   std::vector<Move> moves;
 };
 
-/// The history of a seed, always the same. Targets only where they are wanted.
-History MakeHistory(std::uint64_t seed, bool with_targets);
+/// Parts of the engine that histories use only where they are asked for.
+struct Features {
+  bool targets = false;
+  bool excludes = false;
+  bool replaces = false;
+  bool aliases = false;
+  bool continues = false;
+  bool programs = false;  ///< refresh and destroy that run the program
+  bool fresh = false;     ///< refreshBeforeUpdate
+};
+
+/// The history of a seed and features, always the same.
+History MakeHistory(std::uint64_t seed, const Features& features);
 std::string Text(const History& history);
 
 /// URN of a node of a program.

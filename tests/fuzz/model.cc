@@ -80,6 +80,7 @@ void ModelProvider::Begin(std::map<int, Fault> faults) {
   calls_ = 0;
   changes_ = 0;
   deleted_.clear();
+  updated_.clear();
   complaint_.clear();
 }
 
@@ -97,6 +98,7 @@ void ModelProvider::Complain(std::string text) {
 Result<CreateResponse> ModelProvider::Create(const CreateRequest& request) {
   CreateResponse response;
   response.outputs = request.inputs;
+  response.refresh_before_update = request.inputs.contains("fresh");
   if (request.preview) {
     return response;
   }
@@ -123,6 +125,7 @@ Result<CreateResponse> ModelProvider::Create(const CreateRequest& request) {
 Result<UpdateResponse> ModelProvider::Update(const UpdateRequest& request) {
   UpdateResponse response;
   response.outputs = request.new_inputs;
+  response.refresh_before_update = request.new_inputs.contains("fresh");
   if (request.preview) {
     return response;
   }
@@ -137,11 +140,14 @@ Result<UpdateResponse> ModelProvider::Update(const UpdateRequest& request) {
     return Refused("update");
   }
   ++changes_;
+  updated_.insert(request.id);
   cloud.objects[request.id] = {request.urn, request.new_inputs};
+  cloud.excused_inputs.erase(request.id);
   if (fault == Fault::kPartial) {
     response.init_errors = {"not ready"};
   }
   if (fault == Fault::kLost) {
+    cloud.excused_inputs.insert(request.id);
     return Lost("update");
   }
   return response;
@@ -152,9 +158,15 @@ Result<ReadResponse> ModelProvider::Read(const ReadRequest& request) {
     return Refused("read");
   }
   ReadResponse response;
+  if (request.id.starts_with(kForeign)) {
+    response.id = request.id;
+    response.outputs.emplace();
+    return response;
+  }
   const auto object = cloud.objects.find(request.id);
   if (object != cloud.objects.end()) {
     response.id = request.id;
+    response.refresh_before_update = object->second.inputs.contains("fresh");
     response.inputs = object->second.inputs;
     response.outputs = object->second.inputs;
   }
@@ -165,6 +177,9 @@ Result<void> ModelProvider::Delete(const DeleteRequest& request) {
   const std::optional<Fault> fault = NextFault();
   if (fault == Fault::kFails || fault == Fault::kPartial) {
     return Refused("delete");
+  }
+  if (request.id.starts_with(kForeign)) {
+    Complain(fmt::format("Delete of '{}', which was only read", request.id));
   }
   if (!deleted_.insert(request.id).second) {
     Complain(fmt::format("Delete of '{}' for the second time", request.id));
@@ -243,17 +258,31 @@ Goal ModelProgram::GoalOf(const Node& node,
       goal.properties[name] = PropertyValue(static_cast<double>(value));
     }
   }
+  if (node.is_secret && node.value != 0) {
+    goal.properties["value"] = MakeSecret(goal.properties["value"]);
+  }
+  if (node.is_fresh) {
+    goal.properties["fresh"] = PropertyValue(true);
+  }
   if (!node.uses.empty()) {
     const RegisterResponse& provider = known.at(node.uses);
     goal.provider =
         ProviderRef{provider.urn, provider.id.empty() ? std::string(kUnknownId) : provider.id}
             .Text();
   }
+  for (const std::string& alias : node.aliases) {
+    AliasSpec spec;
+    spec.urn = Urn::Trusted(alias);
+    goal.aliases.push_back(std::move(spec));
+  }
   if (node.kind != Node::Kind::kCustom) {
     return goal;
   }
   if (node.delete_first != Mode::kUnset) {
     goal.delete_before_replace = node.delete_first == Mode::kYes;
+  }
+  if (node.trigger != 0) {
+    goal.replacement_trigger = PropertyValue(node.trigger);
   }
   goal.protect = node.protect;
   goal.retain_on_delete = node.retain;
@@ -270,6 +299,23 @@ Goal ModelProgram::GoalOf(const Node& node,
     goal.replace_with.push_back(known.at(name).urn);
   }
   return goal;
+}
+
+Task<Result<RegisterResponse>> ModelProgram::Ask(Monitor& monitor,
+                                                 const Node& node,
+                                                 Goal goal) const {
+  if (node.kind != Node::Kind::kRead) {
+    co_return co_await monitor.RegisterResource(std::move(goal));
+  }
+  ReadGoal read;
+  read.type = goal.type;
+  read.name = goal.name;
+  read.id = std::string(kForeign) + node.name;
+  read.parent = goal.parent;
+  read.properties = std::move(goal.properties);
+  read.dependencies = std::move(goal.dependencies);
+  read.provider = std::move(goal.provider);
+  co_return co_await monitor.ReadResource(std::move(read));
 }
 
 Task<void> ModelProgram::Register(Monitor& monitor, const Node& node) {
@@ -292,7 +338,7 @@ Task<void> ModelProgram::Register(Monitor& monitor, const Node& node) {
     known[name] = *done;
   }
   Goal goal = GoalOf(node, known);
-  Result<RegisterResponse> done = co_await monitor.RegisterResource(std::move(goal));
+  Result<RegisterResponse> done = co_await Ask(monitor, node, std::move(goal));
   if (done && node.kind == Node::Kind::kComponent && !done->unknown) {
     PropertyMap outputs;
     outputs["value"] = PropertyValue(static_cast<double>(node.value));

@@ -14,6 +14,9 @@
 
 namespace davit::fuzz {
 
+/// Ids of objects that exist without our doing; programs only read them.
+inline constexpr std::string_view kForeign = "foreign-";
+
 struct Object {
   Urn urn;
   PropertyMap inputs;
@@ -25,6 +28,8 @@ struct Cloud {
   std::set<std::string>
       excused_objects;  ///< ids that nobody needs to know: the answer of their create was lost
   std::set<std::string> excused_records;  ///< ids that a record may name though nothing exists
+  /// Ids of objects whose inputs may differ from those of their record.
+  std::set<std::string> excused_inputs;
 };
 
 /// A provider over a cloud, with the faults of one move. Checks what it is asked.
@@ -40,6 +45,7 @@ class ModelProvider {
   const std::string& complaint() const { return complaint_; }
   /// Ids deleted in this move.
   const std::set<std::string>& deleted() const { return deleted_; }
+  const std::set<std::string>& updated() const { return updated_; }
   int changes() const {
     return changes_;
   }  ///< creates, updates and deletes of this move, previews left out
@@ -57,6 +63,7 @@ class ModelProvider {
   int changes_ = 0;
   int last_id_ = 0;
   std::set<std::string> deleted_;
+  std::set<std::string> updated_;
   std::string complaint_;
 };
 
@@ -69,6 +76,7 @@ class ModelProgram final : public Source {
  private:
   using Answer = std::shared_ptr<Completion<Result<RegisterResponse>>>;
   Task<void> Register(Monitor& monitor, const Node& node);
+  Task<Result<RegisterResponse>> Ask(Monitor& monitor, const Node& node, Goal goal) const;
   Goal GoalOf(const Node& node, const std::map<std::string, RegisterResponse>& known) const;
 
   Program program_;

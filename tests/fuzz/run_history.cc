@@ -93,9 +93,17 @@ class Runner {
     options.preview = move.kind == Move::Kind::kPreview;
     options.refresh_first = move.kind == Move::Kind::kUpRefresh;
     options.parallel = move.parallel;
-    for (const std::string& name : move.targets) {
-      options.targets.push_back(UrnOf(move.program, name).text());
-    }
+    options.target_dependents = move.target_dependents;
+    options.run_program = move.runs_program;
+    options.continue_on_error = move.continues;
+    const auto list = [&](const std::vector<std::string>& names, std::vector<std::string>& urns) {
+      for (const std::string& name : names) {
+        urns.push_back(UrnOf(move.program, name).text());
+      }
+    };
+    list(move.targets, options.targets);
+    list(move.excludes, options.excludes);
+    list(move.replaces, options.replaces);
     return options;
   }
 
@@ -109,8 +117,21 @@ class Runner {
     }
   }
 
+  void Taint(const Move& move) {
+    for (StatePtr& record : state_.resources) {
+      const bool is_named =
+          std::ranges::find(move.tainted, record->urn.name()) != move.tainted.end();
+      if (is_named && record->custom && !record->urn.is_provider() && !record->pending_delete) {
+        auto tainted = std::make_shared<ResourceState>(*record);
+        tainted->taint = true;
+        record = std::move(tainted);
+      }
+    }
+  }
+
   void Make(const Move& move) {
     Vanish(move);
+    Taint(move);
     model_.Begin(move.faults);
     events_.events.clear();
     host_.log.clear();
@@ -124,7 +145,8 @@ class Runner {
     request.info.stack = "dev";
     request.info.preview = request.options.preview;
     request.base = state_;
-    request.source = request.options.mode == DeploymentMode::kUpdate ? &program : nullptr;
+    request.source =
+        request.options.mode == DeploymentMode::kUpdate || move.runs_program ? &program : nullptr;
     request.journal = &journal;
     request.events = &events_;
     request.ids = &ids_;
@@ -171,7 +193,6 @@ class Runner {
     const bool is_preview = move.kind == Move::Kind::kPreview;
     const Snapshot before = state_;
     if (journal.cloud_at_crash) {
-      std::set<std::string> deleted = model_.deleted();
       model_.cloud = *journal.cloud_at_crash;
       while (!journal.entries.empty() && journal.entries.back().deferred) {
         journal.entries.pop_back();  // E206: nothing was written after it
@@ -204,6 +225,7 @@ class Runner {
       for (const std::string& id : model_.deleted()) {  // a deletion that nobody wrote down
         model_.cloud.excused_records.insert(id);
       }
+      model_.cloud.excused_inputs.insert(model_.updated().begin(), model_.updated().end());
     }
     CheckObjects(before, journal.entries);
     if (result.kind != DeploymentResultKind::kSucceeded && MustSucceed(move, before)) {
@@ -241,8 +263,8 @@ class Runner {
 
   static bool MustSucceed(const Move& move, const Snapshot& before) {
     // Protection and targets are reasons to refuse; what vanished is only noticed by a refresh.
-    return !move.is_disturbed() && move.targets.empty() &&
-           std::ranges::none_of(move.program, &Node::protect) &&
+    return !move.is_disturbed() && move.targets.empty() && move.excludes.empty() &&
+           move.replaces.empty() && std::ranges::none_of(move.program, &Node::protect) &&
            std::ranges::none_of(before.resources,
                                 [](const StatePtr& record) { return record->protect; });
   }
@@ -324,7 +346,7 @@ class Runner {
     }
     const std::vector<std::string> steps = events_.Steps();
     const auto changing = std::ranges::find_if(steps, [](const std::string& step) {
-      return !step.starts_with("plan same") && !step.starts_with("done same");
+      return step.find(" same ") == std::string::npos && step.find(" read ") == std::string::npos;
     });
     if (changing != steps.end() || model_.changes() > 0) {
       Find("does not converge",
@@ -362,7 +384,66 @@ class Runner {
     for (const Node& node : program) {
       if (records[UrnOf(program, node.name)] != 1) {
         Find("missing record", node.name);
+      } else {
+        CompareRecord(program, node);
       }
+    }
+  }
+
+  StatePtr RecordOf(const Program& program, const std::string& name) const {
+    const auto at = std::ranges::find(
+        state_.resources, UrnOf(program, name), [](const StatePtr& record) { return record->urn; });
+    return at == state_.resources.end() ? nullptr : *at;
+  }
+
+  // Whether record and object say what the program says.
+  void CompareRecord(const Program& program, const Node& node) {
+    const StatePtr record = RecordOf(program, node.name);
+    if (!node.parent.empty() && record->parent != UrnOf(program, node.parent)) {
+      Find("wrong record",
+           fmt::format("the parent of '{}' is '{}'", node.name, record->parent.text()));
+    }
+    if (node.kind != Node::Kind::kCustom) {
+      return;
+    }
+    PropertyMap expected;
+    for (const auto& [name, value] : {std::pair("value", node.value),
+                                      {"key", node.key},
+                                      {"first", node.first},
+                                      {"note", node.note}}) {
+      if (value != 0) {
+        expected[name] = PropertyValue(value);
+      }
+    }
+    for (const auto& [prefix, list] : {std::pair("from_", node.fed_by), {"key_", node.kept_by}}) {
+      for (const std::string& name : list) {
+        expected[prefix + name] = PropertyValue(RecordOf(program, name)->id);
+      }
+    }
+    PropertyMap stored = record->inputs;
+    stored.erase("fresh");
+    if (stored.contains("value") && stored["value"].is_secret()) {
+      stored["value"] = PropertyValue(stored["value"].as_secret()->Reveal());
+    }
+    if (node.ignores_value) {
+      stored.erase("value");
+      expected.erase("value");
+    }
+    if (stored != expected) {
+      Find("wrong record",
+           fmt::format("the inputs of '{}' are not those of the program", node.name));
+    }
+    const auto object = model_.cloud.objects.find(record->id);
+    if (object == model_.cloud.objects.end() || model_.cloud.excused_inputs.contains(record->id)) {
+      return;
+    }
+    PropertyMap held = object->second.inputs;
+    PropertyMap recorded = record->inputs;
+    held.erase("note");
+    recorded.erase("note");
+    if (held != recorded) {
+      Find("wrong object",
+           fmt::format("the object of '{}' has other inputs than its record", node.name));
     }
   }
 

@@ -26,6 +26,10 @@ const std::vector<std::function<void(Node&)>>& NodeChanges() {
       [](Node& node) { node.retain = false; },
       [](Node& node) { node.ignores_value = false; },
       [](Node& node) { node.replaces_on_value = false; },
+      [](Node& node) { node.trigger = 0; },
+      [](Node& node) { node.is_secret = false; },
+      [](Node& node) { node.is_fresh = false; },
+      [](Node& node) { node.aliases.clear(); },
   };
   return changes;
 }
@@ -43,6 +47,12 @@ void AddMoveChanges(std::vector<Change>& changes, const Move& move, std::size_t 
   edit([](Move& made) { made.full_at = -1; });
   edit([](Move& made) { made.vanishing.clear(); });
   edit([](Move& made) { made.targets.clear(); });
+  edit([](Move& made) { made.excludes.clear(); });
+  edit([](Move& made) { made.replaces.clear(); });
+  edit([](Move& made) { made.tainted.clear(); });
+  edit([](Move& made) { made.target_dependents = false; });
+  edit([](Move& made) { made.runs_program = false; });
+  edit([](Move& made) { made.continues = false; });
   for (std::size_t index = 0; index < move.targets.size(); ++index) {
     edit([index](Move& made) {
       made.targets.erase(made.targets.begin() + static_cast<std::ptrdiff_t>(index));
