@@ -45,6 +45,13 @@ void PreloadProvider(ProviderPool& pool, PluginSpec spec);
 /// Cancels and closes every provider that the pool still holds (P33).
 Task<void> CloseProviders(std::shared_ptr<ProviderPool> pool);
 
+/// Entries of targets, excludes and replacements without wildcard that the state does not know (E131, E137): one error
+/// each. Destroy and refresh ask before they start anything.
+std::vector<Error> CheckSelection(const Snapshot& base, const DeploymentOptions& options);
+
+/// Protected resources and all that they depend on (E154), sorted.
+std::vector<std::string> ProtectedAndNeeded(const Snapshot& base);
+
 struct DeploymentRequest {
   DeploymentOptions options;
   RunInfo info;

@@ -131,6 +131,9 @@ class MonitorHost {
 class Source {
  public:
   virtual ~Source() = default;
+  /// The packages that the program says it needs, with versions and URLs as far as it names any; default providers take
+  /// from here what their resources leave out (E171).
+  virtual std::vector<PackageDescriptor> RequiredPackages() const { return {}; }
   virtual Task<Result<void>> Run(Monitor& monitor, const RunInfo& info, CancelToken cancel) = 0;
 };
 

@@ -40,10 +40,36 @@ Error Collected(const std::vector<Error>& errors) {
 
 }  // namespace
 
+// E131, E137, E154: gives the exit status when there is nothing to begin with.
+Result<std::optional<int>> DeployCommand::CheckOptions() {
+  const DeploymentOptions& options = flags_.options;
+  if (options.mode != DeploymentMode::kUpdate) {
+    const std::vector<Error> errors = CheckSelection(state_.snapshot, options);
+    if (!errors.empty()) {
+      return Fail(Collected(errors));
+    }
+  }
+  if (options.exclude_protected) {
+    const std::vector<std::string> kept = ProtectedAndNeeded(state_.snapshot);
+    const std::set<std::string> names(kept.begin(), kept.end());
+    if (std::ranges::all_of(state_.snapshot.resources, [&](const StatePtr& state) {
+          return names.contains(state->urn.text());
+        })) {
+      context_.Out("There is nothing to destroy: every resource is protected, or needed by one that is.\n");
+      return std::optional<int>(kExitOk);
+    }
+  }
+  return std::optional<int>();
+}
+
 Result<int> DeployCommand::Run() {
   DAVIT_TRY_VOID(Open());
   DAVIT_TRY_VOID(SetGivenConfig());
   DAVIT_TRY_VOID(LoadState());
+  DAVIT_TRY(const std::optional<int> ended, CheckOptions());
+  if (ended) {
+    return *ended;
+  }
   DAVIT_TRY_VOID(LoadConfig());
   DAVIT_TRY_VOID(LoadProgram());
   DAVIT_TRY_VOID(PrepareSecrets());

@@ -27,6 +27,7 @@ class DeployCommand {
   Result<void> Open();
   Result<void> SetGivenConfig();
   Result<void> LoadState();
+  Result<std::optional<int>> CheckOptions();
   Result<void> LoadConfig();
   Result<void> LoadProgram();
   Result<void> PrepareSecrets();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/model/snapshot.h"
@@ -24,6 +25,8 @@ struct JournalEntry {
   std::optional<OperationType> operation;      ///< with kBegin: the pending operation to record
   StatePtr state;                              ///< what is added, or what the operation is about
   bool is_refresh = false;
+  /// The URN that the added record had before, found through an alias: references to it are rewritten (E51).
+  Urn renamed_from;
   /// A `same` without any change worth a write of its own (E206): kept in memory until the next real write or the fold.
   bool deferred = false;
 };
@@ -33,7 +36,13 @@ struct JournalEntry {
 /// are cleaned by E143. kRefreshSuccess with remove_old replaces (or, without state, drops) the base record in place.
 Snapshot Replay(const Snapshot& base, const std::vector<JournalEntry>& entries);
 
+/// Rewrites references to renamed resources, and the URNs of records whose parent was renamed (E51).
+void RenameReferences(std::vector<StatePtr>& resources, std::unordered_map<Urn, Urn> renamed);
+
 /// The cleaning of E143: drops dependencies on records that no longer precede, and re-parents to the nearest survivor.
-void CleanReferences(std::vector<StatePtr>& resources, const std::vector<StatePtr>& before);
+/// The first `registered` records are the program's own and keep properties that depend on nothing.
+void CleanReferences(std::vector<StatePtr>& resources,
+                     const std::vector<StatePtr>& before,
+                     std::size_t registered = 0);
 
 }  // namespace davit

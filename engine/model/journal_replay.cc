@@ -64,6 +64,7 @@ void JournalReplay::Apply(const JournalEntry& entry) {
       return;
     case JournalKind::kSuccess:
       pending_.erase(entry.operation_id);
+      is_refreshed_ = is_refreshed_ || entry.is_refresh;
       Succeed(entry);
       return;
     case JournalKind::kRefreshSuccess:
@@ -108,6 +109,9 @@ void JournalReplay::Succeed(const JournalEntry& entry) {
   if (entry.pending_replacement_new) {
     Flag(added_.at(Added(*entry.pending_replacement_new)), &ResourceState::pending_replacement);
   }
+  if (!entry.renamed_from.empty()) {
+    renamed_[entry.renamed_from] = entry.state->urn;
+  }
   if (entry.state) {
     by_operation_[entry.operation_id] = added_.size();
     added_.push_back(entry.state);
@@ -126,8 +130,13 @@ std::vector<StatePtr> JournalReplay::List() const {
     std::ranges::copy_if(
         *part, std::back_inserter(list), [](const StatePtr& record) { return record != nullptr; });
   }
+  if (!renamed_.empty()) {
+    RenameReferences(list, renamed_);
+  }
   if (is_refreshed_) {
-    CleanReferences(list, result_.resources);
+    const auto registered = std::ranges::count_if(
+        added_, [](const StatePtr& record) { return record != nullptr; });
+    CleanReferences(list, result_.resources, static_cast<std::size_t>(registered));
   }
   return list;
 }
@@ -144,13 +153,36 @@ Snapshot JournalReplay::Current() const {
   return result;
 }
 
-void CleanReferences(std::vector<StatePtr>& resources, const std::vector<StatePtr>& before) {
+void RenameReferences(std::vector<StatePtr>& resources, std::unordered_map<Urn, Urn> renamed) {
+  const auto current = [&](const Urn& urn) {
+    const auto at = renamed.find(urn);
+    return at == renamed.end() ? urn : at->second;
+  };
+  for (StatePtr& record : resources) {
+    ResourceState changed = *record;
+    RewriteReferences(changed, [&](ReferenceKind, const Urn& urn) { return current(urn); });
+    if (changed.parent != record->parent) {  // the parent's types are part of the URN
+      const Urn& before = record->urn;
+      changed.urn = Urn::Make(
+          before.stack(), before.project(), changed.parent, before.type(), before.name());
+      renamed.emplace(before, changed.urn);
+    }
+    if (!(changed == *record)) {
+      record = std::make_shared<const ResourceState>(std::move(changed));
+    }
+  }
+}
+
+void CleanReferences(std::vector<StatePtr>& resources,
+                     const std::vector<StatePtr>& before,
+                     std::size_t registered) {
   std::unordered_map<Urn, Urn> parent_before;
   for (const StatePtr& record : before) {
     parent_before.emplace(record->urn, record->parent);
   }
   std::unordered_set<Urn> seen;
-  for (StatePtr& record : resources) {
+  for (std::size_t index = 0; index < resources.size(); ++index) {
+    StatePtr& record = resources[index];
     ResourceState cleaned = *record;
     RewriteReferences(cleaned, [&](ReferenceKind kind, const Urn& urn) {
       if (!IsDependency(kind) || seen.contains(urn)) {
@@ -165,12 +197,17 @@ void CleanReferences(std::vector<StatePtr>& resources, const std::vector<StatePt
           survivor =
               above == parent_before.end() || step > parent_before.size() ? Urn() : above->second;
         }
+        if (survivor.is_root_stack()) {  // recorded (refresh-gone): then there is none
+          survivor = Urn();
+        }
       }
       return survivor;
     });
     // Recorded (odd-names): properties that depend on nothing lose their entry.
-    std::erase_if(cleaned.property_dependencies,
-                  [](const auto& entry) { return entry.second.empty(); });
+    if (index >= registered) {
+      std::erase_if(cleaned.property_dependencies,
+                    [](const auto& entry) { return entry.second.empty(); });
+    }
     seen.insert(record->urn);
     if (!(cleaned == *record)) {
       record = std::make_shared<const ResourceState>(std::move(cleaned));

@@ -52,6 +52,7 @@ class JournalReplay {
   std::map<std::int64_t, PendingOperation> pending_;
   std::vector<PendingOperation> carried_;
   bool is_refreshed_ = false;
+  std::unordered_map<Urn, Urn> renamed_;  ///< by aliases (E51)
   Snapshot result_;  ///< everything else of the base
 };
 

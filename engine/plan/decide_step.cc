@@ -11,13 +11,10 @@ StepRow DecideStep(const StepQuestion& question) {
     return StepRow::kReplaceExternal;
   }
   if (old_state == nullptr) {
-    return question.is_targeted ? StepRow::kCreate : StepRow::kSkippedCreate;
+    return StepRow::kCreate;
   }
-  if (!question.is_targeted) {
-    return StepRow::kUntargetedSame;
-  }
-  if (question.diff.replaces || old_state->pending_replacement) {
-    const bool delete_first = old_state->pending_replacement ||  // E93
+  if (question.diff.replaces || question.is_gone) {
+    const bool delete_first = question.is_gone ||  // E93
                               question.delete_before_replace.value_or(question.diff.delete_first);
     return delete_first ? StepRow::kReplaceDeleteFirst : StepRow::kReplaceCreateFirst;
   }
@@ -41,8 +38,6 @@ std::vector<StepOp> OpsOf(StepRow row, bool old_is_pending_replacement) {
       return {StepOp::kDeleteReplaced, StepOp::kReplace, StepOp::kCreateReplacement};
     case StepRow::kUpdate:
       return {StepOp::kUpdate};
-    case StepRow::kUntargetedSame:
-    case StepRow::kSkippedCreate:
     case StepRow::kSame:
       return {StepOp::kSame};
     case StepRow::kCreate:

@@ -16,21 +16,21 @@ struct StepQuestion {
   const ResourceState* old_state = nullptr;  ///< null: no old record
   bool was_deleted_first =
       false;  ///< deleted earlier in this run by somebody's delete-before-replace (D1)
-  bool is_targeted = true;
+  /// Its object is deleted already: by an earlier run, or by another's delete-before-replace while the program calls it
+  /// by a new URN (E90, E93).
+  bool is_gone = false;
   DiffDecision diff;  ///< meaningful when there is an old record that is diffed
   std::optional<bool> delete_before_replace;  ///< the option; unset: the provider decides (E88)
 };
 
-/// Which row of the table holds; the names are those of E59.
+/// Which row of the table holds; the names are those of E59. Rows D3 and D9 are decided before, from the selection.
 enum class StepRow {
   kRecreate,            ///< D1
   kReplaceExternal,     ///< D2
-  kUntargetedSame,      ///< D3
   kReplaceDeleteFirst,  ///< D4
   kReplaceCreateFirst,  ///< D5
   kUpdate,              ///< D6, D7
   kSame,                ///< D8
-  kSkippedCreate,       ///< D9
   kCreate,              ///< D10
 };
 

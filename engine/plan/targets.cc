@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/model/provider_ref.h"
+
 namespace davit {
 namespace {
 
@@ -55,10 +57,10 @@ bool IsGlob(const std::string& entry) {
 
 }  // namespace
 
-bool TargetList::Contains(const Urn& urn) const {
-  return entries_.empty() || std::ranges::any_of(entries_, [&](const std::string& entry) {
-           return IsGlob(entry) ? Matches(entry, urn.text()) : entry == urn.text();
-         });
+bool TargetList::Names(const Urn& urn) const {
+  return std::ranges::any_of(entries_, [&](const std::string& entry) {
+    return IsGlob(entry) ? Matches(entry, urn.text()) : entry == urn.text();
+  });
 }
 
 std::vector<std::string> TargetList::Literals() const {
@@ -67,6 +69,24 @@ std::vector<std::string> TargetList::Literals() const {
     return !IsGlob(entry);
   });
   return literals;
+}
+
+bool Selection::Includes(const ResourceState& state) {
+  if (!is_constrained()) {
+    return true;
+  }
+  const bool by_targets = !targets_.empty();
+  bool is_named = (by_targets ? targets_ : excludes_).Names(state.urn);
+  if (!is_named && (by_targets ? target_dependents_ : exclude_dependents_)) {
+    const std::vector<Urn> urns = DependenciesOf(state);
+    is_named = std::ranges::any_of(urns, [&](const Urn& urn) { return named_.contains(urn); });
+    const Result<ProviderRef> provider = ProviderRef::Parse(state.provider);
+    is_named = is_named || (provider && named_.contains(provider->urn));
+  }
+  if (is_named) {
+    named_.insert(state.urn);
+  }
+  return by_targets ? is_named : !is_named;
 }
 
 }  // namespace davit

@@ -74,6 +74,11 @@ Task<Result<std::optional<DiffDecision>>> ProviderChange(RunContext& context,
   if (state.provider == old_state->provider) {
     co_return decision;
   }
+  const Result<ProviderRef> before = ProviderRef::Parse(old_state->provider);
+  const Result<ProviderRef> after = ProviderRef::Parse(state.provider);
+  if (before && after && context.aliases.NewOf(before->urn) == after->urn) {
+    co_return decision;  // the same provider under another name
+  }
   DiffDecision replace;
   replace.has_changes = true;
   replace.replaces = true;
@@ -82,7 +87,7 @@ Task<Result<std::optional<DiffDecision>>> ProviderChange(RunContext& context,
     decision = std::move(replace);
     co_return decision;
   }
-  const Result<ProviderRef> reference = ProviderRef::Parse(state.provider);
+  const Result<ProviderRef>& reference = after;
   const StatePtr old_provider = context.OldProvider(old_state->provider);
   const InstancePtr instance = context.providers.Find(state.provider);
   if (!reference || !old_provider || !instance) {
@@ -118,7 +123,8 @@ Task<Result<std::optional<DiffDecision>>> ProviderChange(RunContext& context,
 Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
                                           const ResourceState& state,
                                           StatePtr old_state,
-                                          InstancePtr provider) {
+                                          InstancePtr provider,
+                                          bool is_forced) {
   DiffDecision decision;
   const auto replace_for = [&](const char* key) {
     decision.has_changes = true;
@@ -128,11 +134,18 @@ Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
     }
   };
   // E77: the first that fires decides.
+  if (!context.preview && ContainsUnknowns(state.replacement_trigger)) {
+    Error error = MakeError(ErrorKind::kInvalid,
+                            "the replacement trigger is not known although this is not a preview",
+                            "make it depend only on what exists once the resource is updated");
+    error.urn = state.urn.text();
+    co_return Fail(std::move(error));
+  }
   if (TriggerReplaces(old_state->replacement_trigger, state.replacement_trigger)) {
     replace_for(nullptr);
     co_return decision;
   }
-  if (old_state->taint) {
+  if (is_forced) {
     replace_for("id");
     co_return decision;
   }

@@ -16,10 +16,11 @@ Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
                                         std::string seed);
 
 /// The comparison of E77, first test that fires; replaceOnChanges is applied (E87). `provider`
-/// null: components and provider resources.
+/// null: components and provider resources. `is_forced`: E81.
 Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
                                           const ResourceState& state,
                                           StatePtr old_state,
-                                          InstancePtr provider);
+                                          InstancePtr provider,
+                                          bool is_forced);
 
 }  // namespace davit

@@ -4,15 +4,21 @@
 
 #include <algorithm>
 
+#include "engine/model/provider_ref.h"
+#include "engine/run/carry_forward.h"
 #include "engine/run/dependent_deletes.h"
 #include "engine/run/step_runner.h"
 
 namespace davit {
 namespace {
 
-struct Condemned {
-  std::size_t index;
-  Step step;
+// The records that the phase looks at, with the graph over them.
+struct Records {
+  std::vector<StatePtr> list;
+  std::vector<std::size_t> condemned;  // ascending
+  std::set<std::size_t> replaced;      // of these, old copies that a replacement left
+  std::optional<RecordGraph> own_graph;
+  const RecordGraph* graph = nullptr;
 };
 
 StepOp DeleteOp(const ResourceState& state, bool is_replacement) {  // E100
@@ -22,70 +28,165 @@ StepOp DeleteOp(const ResourceState& state, bool is_replacement) {  // E100
   return is_replacement ? StepOp::kDeleteReplaced : StepOp::kDelete;
 }
 
-// E24: which records go, and how.
-std::vector<std::size_t> FindCondemned(const RunContext& context) {
-  std::vector<std::size_t> condemned;
-  for (std::size_t index = 0; index < context.base.size(); ++index) {
-    const ResourceState& state = *context.base[index];
-    if (!state.view_of.empty() || context.deleted_records.contains(&state)) {
-      // Deleted first by a replacement whose own registration never came: only the record is left
-      // (E90).
-      const bool is_stranded =
-          context.deleted_records.contains(&state) && !context.seen.contains(state.urn);
-      if (!is_stranded) {
-        continue;
-      }
-    }
-    const bool goes = state.pending_delete || context.marked_records.contains(&state) ||
-                      !context.seen.contains(state.urn);
-    if (goes) {
-      condemned.push_back(index);
-    }
-  }
-  return condemned;
+// What a base record is now, after a refresh by the program; null: gone.
+StatePtr StandIn(const RunContext& context, const StatePtr& base) {
+  const auto at = context.refreshed.find(base.get());
+  return at == context.refreshed.end() ? base : at->second;
 }
 
-// E129: the chosen records and everything that depends on them or lies below them.
-Result<std::vector<std::size_t>> Constrain(RunContext& context,
-                                           const std::vector<std::size_t>& condemned) {
+// E24, E26, E153: which records go.
+Records FindRecords(RunContext& context) {
+  Records records;
+  const bool destroys_news = context.request.options.mode == DeploymentMode::kDestroy;
+  if (destroys_news) {
+    for (const Urn& urn : context.news_order) {
+      const StatePtr& state = context.news.at(urn);
+      if (context.carried_forward.contains(urn) || !context.selection.Includes(*state)) {
+        continue;
+      }
+      records.condemned.push_back(records.list.size());
+      records.list.push_back(state);
+    }
+  }
+  const bool has_news = !records.list.empty();
+  for (const StatePtr& base : context.base) {
+    const bool is_claimed = context.claimed.contains(base.get());
+    const bool is_marked = base->pending_delete || context.marked_records.contains(base.get());
+    // Deleted first by a replacement whose own registration never came: only the record is left (E90).
+    const bool is_deleted = context.deleted_records.contains(base.get());
+    const StatePtr state = StandIn(context, base);
+    const bool goes = state && base->view_of.empty() &&
+                      (is_deleted ? !is_claimed : is_marked || !is_claimed);
+    if (has_news && !goes) {
+      continue;  // its place in the list is that of the new record
+    }
+    if (goes) {
+      records.condemned.push_back(records.list.size());
+      if (is_marked) {
+        records.replaced.insert(records.list.size());
+      }
+    }
+    records.list.push_back(state ? state : base);
+  }
+  if (has_news || !context.refreshed.empty()) {
+    records.own_graph.emplace(records.list);
+    records.graph = &*records.own_graph;
+  } else {
+    records.graph = &context.Graph();
+  }
+  return records;
+}
+
+// What directly or indirectly depends on `chosen` among `candidates`, children included; ascending.
+std::vector<std::size_t> DependentsAmong(const RecordGraph& graph,
+                                         const std::vector<std::size_t>& candidates,
+                                         const std::set<std::size_t>& chosen) {
+  std::vector<std::size_t> dependents;
+  std::set<std::size_t> reached = chosen;
+  for (const std::size_t index : candidates) {  // dependencies precede dependents
+    if (reached.contains(index)) {
+      continue;
+    }
+    const std::vector<std::size_t> needs = graph.DependenciesOf(index);
+    if (std::ranges::any_of(needs, [&](std::size_t need) { return reached.contains(need); })) {
+      reached.insert(index);
+      dependents.push_back(index);
+    }
+  }
+  return dependents;
+}
+
+// E129: the chosen records, everything that depends on them or lies below them, and what their replacement would replace.
+// False: refused.
+Task<Result<bool>> ConstrainToTargets(RunContext& context, Records& records) {
   std::set<std::size_t> chosen;
-  const std::set<std::size_t> all(condemned.begin(), condemned.end());
-  for (const std::size_t index : condemned) {
-    if (context.targets.Contains(context.base[index]->urn)) {
+  std::set<std::size_t> replaced_with;
+  for (const std::size_t index : records.condemned) {
+    if (context.selection.targets().Names(records.list[index]->urn)) {
       chosen.insert(index);
     }
   }
-  std::vector<std::size_t> open(chosen.begin(), chosen.end());
-  std::map<std::size_t, std::vector<std::size_t>> dependents;
-  for (const std::size_t index : all) {
-    for (const std::size_t dependency : context.Graph().DependenciesOf(index)) {
-      dependents[dependency].push_back(index);
+  for (const std::size_t index : chosen) {
+    DAVIT_CO_TRY(std::vector<StatePtr> with_it,
+                 co_await ReplacedWith(context, records.list[index]));
+    for (const StatePtr& state : with_it) {
+      const auto at = std::ranges::find_if(records.condemned, [&](std::size_t candidate) {
+        return records.list[candidate] == state;
+      });
+      if (at != records.condemned.end()) {
+        replaced_with.insert(*at);
+      }
     }
   }
-  while (!open.empty()) {
-    const std::size_t current = open.back();
-    open.pop_back();
-    for (const std::size_t other : dependents[current]) {
-      if (!chosen.insert(other).second) {
-        continue;
-      }
-      const Urn& urn = context.base[other]->urn;
-      if (!context.targets.Contains(urn)) {  // 2014
-        Error error = MakeError(
-            ErrorKind::kRefused,
-            fmt::format(
-                "'{}' would have to be deleted because it depends on '{}', but it is not targeted",
-                urn.text(),
-                context.base[current]->urn.text()),
-            "target it too, or leave out what it depends on");
-        error.code = 2014;
-        error.urn = urn.text();
-        return Fail(std::move(error));
-      }
-      open.push_back(other);
+  std::set<std::size_t> reached = chosen;
+  reached.insert(replaced_with.begin(), replaced_with.end());
+  const std::vector<std::size_t> dependents =
+      DependentsAmong(*records.graph, records.condemned, reached);
+  replaced_with.insert(dependents.begin(), dependents.end());
+  bool is_refused = false;
+  for (const std::size_t index : replaced_with) {
+    if (!chosen.insert(index).second) {
+      continue;
+    }
+    if (context.selection.includes_dependents()) {
+      continue;
+    }
+    Error error = MakeError(
+        ErrorKind::kRefused,
+        fmt::format("'{}' would have to be deleted with what it depends on, but it is not targeted",
+                    records.list[index]->urn.text()),
+        "target it too, or give --target-dependents");
+    error.code = 2014;
+    error.urn = records.list[index]->urn.text();
+    context.reporter.Report(error);
+    context.recorded_error = true;
+    is_refused = true;
+  }
+  records.condemned.assign(chosen.begin(), chosen.end());
+  co_return !is_refused || context.preview;
+}
+
+// E130: what is excluded stays, with all that it needs.
+void ConstrainToExcludes(RunContext& context, Records& records) {
+  std::vector<std::size_t> all(records.list.size());
+  std::set<std::size_t> kept;
+  for (std::size_t index = 0; index < all.size(); ++index) {
+    all[index] = index;
+    if (context.selection.excludes().Names(records.list[index]->urn)) {
+      kept.insert(index);
     }
   }
-  return std::vector<std::size_t>(chosen.begin(), chosen.end());
+  if (context.selection.excludes_dependents()) {
+    const std::vector<std::size_t> dependents = DependentsAmong(*records.graph, all, kept);
+    kept.insert(dependents.begin(), dependents.end());
+  }
+  const std::set<std::size_t> needed =
+      records.graph->Reachable(std::vector<std::size_t>(kept.begin(), kept.end()));
+  kept.insert(needed.begin(), needed.end());
+  std::erase_if(records.condemned, [&](std::size_t index) { return kept.contains(index); });
+}
+
+// E24: what is not deleted and nothing has stepped is carried over. False: it cannot be.
+Task<bool> CarryOthers(RunContext& context, const Records& records) {
+  std::unordered_set<const ResourceState*> condemned;
+  for (const std::size_t index : records.condemned) {
+    condemned.insert(records.list[index].get());
+  }
+  Chain chain;
+  const std::unordered_set<Urn> stepped = context.seen;
+  for (const StatePtr& base : context.base) {
+    if (stepped.contains(base->urn) || !base->view_of.empty() || condemned.contains(base.get()) ||
+        context.claimed.contains(base.get()) || context.deleted_records.contains(base.get())) {
+      continue;
+    }
+    const Result<void> carried = CarryForward(context, base, chain);
+    if (!carried) {
+      context.reporter.Report(carried.error());
+      context.generator_failed = true;
+      co_return false;
+    }
+  }
+  co_return co_await RunChain(context, chain);
 }
 
 Task<void> DeleteOne(RunContext& context,
@@ -99,49 +200,77 @@ Task<void> DeleteOne(RunContext& context,
   }
 }
 
+Task<Result<std::shared_ptr<Chain>>> PlanDelete(RunContext& context,
+                                                const Records& records,
+                                                std::size_t index) {
+  const StatePtr state = records.list[index];
+  Step step;
+  step.urn = state->urn;
+  step.old_state = state;
+  step.is_replacement = records.replaced.contains(index);
+  const bool is_gone =
+      state->pending_replacement || context.deleted_records.contains(context.BaseOf(state));
+  step.op = is_gone ? StepOp::kRemovePendingReplace : DeleteOp(*state, step.is_replacement);
+  DAVIT_CO_TRY(step.provider, co_await ProviderForOld(context, state));  // E28
+  if (!is_gone) {
+    context.deleted.insert(state->urn);
+  }
+  auto chain = std::make_shared<Chain>();
+  chain->push_back(std::move(step));
+  co_return chain;
+}
+
+// E30: what the records of failed steps depend on stays.
+std::vector<std::size_t> FailedRecords(const RunContext& context, const Records& records) {
+  std::unordered_set<const ResourceState*> failed;
+  for (const StatePtr& state : context.failed_olds) {
+    failed.insert(state.get());
+  }
+  std::vector<std::size_t> indices;
+  for (std::size_t index = 0; !failed.empty() && index < records.list.size(); ++index) {
+    if (failed.contains(records.list[index].get())) {
+      indices.push_back(index);
+    }
+  }
+  return indices;
+}
+
 }  // namespace
 
 Task<void> RunDeletePhase(RunContext& context) {
-  std::vector<std::size_t> condemned = FindCondemned(context);
-  if (context.targets.is_constrained()) {
-    Result<std::vector<std::size_t>> chosen = Constrain(context, condemned);
-    if (!chosen) {
-      context.reporter.Report(chosen.error());
+  Records records = FindRecords(context);
+  bool is_refused = false;
+  if (context.selection.has_targets()) {
+    const Result<bool> allowed = co_await ConstrainToTargets(context, records);
+    if (!allowed) {
+      context.reporter.Report(allowed.error());
       context.generator_failed = true;
       co_return;
     }
-    condemned = *std::move(chosen);
+    is_refused = !*allowed;
+  } else if (context.selection.is_constrained()) {
+    ConstrainToExcludes(context, records);
   }
   std::map<std::size_t, std::shared_ptr<Chain>> chains;
-  for (const std::size_t index : condemned) {
-    const StatePtr state = context.base[index];
-    Step step;
-    step.urn = state->urn;
-    step.old_state = state;
-    step.is_replacement = state->pending_delete || context.marked_records.contains(state.get());
-    const bool is_gone =
-        state->pending_replacement || context.deleted_records.contains(state.get());
-    step.op = is_gone ? StepOp::kRemovePendingReplace : DeleteOp(*state, step.is_replacement);
-    if (!is_gone) {
-      Result<InstancePtr> provider = co_await ProviderForOld(context, state);  // E28
-      if (!provider) {
-        Error error = std::move(provider).error();
-        error.urn = state->urn.text();
-        context.reporter.Report(error);
-        context.generator_failed = true;
-        co_return;
-      }
-      step.provider = *std::move(provider);
-      context.deleted.insert(state->urn);
+  for (const std::size_t index : records.condemned) {
+    Result<std::shared_ptr<Chain>> chain = co_await PlanDelete(context, records, index);
+    if (!chain) {
+      Error error = std::move(chain).error();
+      error.urn = records.list[index]->urn.text();
+      context.reporter.Report(error);
+      context.generator_failed = true;
+      co_return;
     }
-    auto chain = std::make_shared<Chain>();
-    chain->push_back(std::move(step));
-    chains.emplace(index, std::move(chain));
+    chains.emplace(index, *std::move(chain));
   }
-  std::vector<std::size_t> failed;
-  for (const std::vector<std::size_t>& batch : context.Graph().DeleteBatches(condemned)) {
+  if (is_refused ||
+      (context.selection.is_constrained() && !co_await CarryOthers(context, records))) {
+    co_return;
+  }
+  std::vector<std::size_t> failed = FailedRecords(context, records);
+  for (const std::vector<std::size_t>& batch : records.graph->DeleteBatches(records.condemned)) {
     // E32: what a refused record depends on stays.
-    const std::set<std::size_t> kept = context.Graph().Reachable(failed);
+    const std::set<std::size_t> kept = records.graph->Reachable(failed);
     Scope scope(context.loop);
     for (const std::size_t index : batch) {
       if (context.stopped()) {

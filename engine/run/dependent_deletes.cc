@@ -82,8 +82,7 @@ Task<Result<InstancePtr>> ProviderForOld(RunContext& context, StatePtr state) {
   if (!state->custom || state->urn.is_provider() || state->provider.empty()) {
     co_return InstancePtr();
   }
-  co_return co_await context.providers.Ensure(state->provider,
-                                              context.OldProvider(state->provider));
+  co_return co_await context.EnsureProvider(state->provider);
 }
 
 Task<Result<Step>> DeleteFirstStep(RunContext& context, StatePtr old_state) {
@@ -97,15 +96,24 @@ Task<Result<Step>> DeleteFirstStep(RunContext& context, StatePtr old_state) {
   co_return step;
 }
 
-Task<Result<void>> AddDependentDeletes(RunContext& context, Chain& chain, StatePtr old_state) {
-  const RecordGraph& graph = context.Graph();
-  const std::size_t index = static_cast<std::size_t>(context.base_index.at(old_state.get()));
+namespace {
+
+struct Cascade {
+  std::vector<StatePtr> records;                       ///< (a) of E88, in order
+  std::map<Urn, std::vector<std::string>> keys;        ///< the names that their own diffs gave
+};
+
+Task<Result<Cascade>> FindCascade(RunContext& context, StatePtr old_state) {
+  Cascade cascade;
+  const auto found = context.base_index.find(context.BaseOf(old_state));
+  if (found == context.base_index.end()) {
+    co_return cascade;  // imported in this run: nothing in the state depends on it
+  }
   std::set<Urn> replaced{old_state->urn};
-  std::vector<StatePtr> condemned;  // (a) of E88, in order
-  std::map<Urn, std::vector<std::string>> keys_of;
-  for (const std::size_t candidate_index : graph.DependentsOf(index)) {
-    const StatePtr candidate = context.base[candidate_index];
-    if (candidate->pending_delete || context.seen.contains(candidate->urn) ||
+  for (const std::size_t index :
+       context.Graph().DependentsOf(static_cast<std::size_t>(found->second))) {
+    const StatePtr candidate = context.base[index];
+    if (candidate->pending_delete || context.claimed.contains(candidate.get()) ||
         context.deleted_records.contains(candidate.get())) {
       continue;
     }
@@ -114,22 +122,38 @@ Task<Result<void>> AddDependentDeletes(RunContext& context, Chain& chain, StateP
                  co_await RequiresReplacement(context, candidate, replaced, &keys));
     if (requires_it) {
       replaced.insert(candidate->urn);
-      condemned.push_back(candidate);
-      keys_of[candidate->urn] = std::move(keys);
+      cascade.records.push_back(candidate);
+      cascade.keys[candidate->urn] = std::move(keys);
     }
   }
+  co_return cascade;
+}
+
+}  // namespace
+
+Task<Result<std::vector<StatePtr>>> ReplacedWith(RunContext& context, StatePtr old_state) {
+  DAVIT_CO_TRY(Cascade cascade, co_await FindCascade(context, std::move(old_state)));
+  co_return std::move(cascade.records);
+}
+
+Task<Result<void>> AddDependentDeletes(RunContext& context, Chain& chain, StatePtr old_state) {
+  DAVIT_CO_TRY(Cascade cascade, co_await FindCascade(context, old_state));
+  const std::vector<StatePtr>& condemned = cascade.records;
   std::vector<StatePtr> order;
-  for (const std::size_t tied_index : graph.TiedTo(old_state->urn)) {  // (b)
+  for (const std::size_t tied_index : context.Graph().TiedTo(old_state->urn)) {  // (b)
     const StatePtr tied = context.base[tied_index];
     const bool is_listed = std::ranges::find(condemned, tied) != condemned.end();
-    if (!is_listed && !tied->pending_delete && !context.seen.contains(tied->urn) &&
+    if (!is_listed && !tied->pending_delete && !context.claimed.contains(tied.get()) &&
         !context.deleted_records.contains(tied.get())) {
       order.push_back(tied);
     }
   }
   order.insert(order.end(), condemned.rbegin(), condemned.rend());
   for (const StatePtr& dependent : order) {
-    if (dependent->protect) {  // E91
+    if (dependent->pending_replacement) {
+      continue;  // deleted in an earlier run already
+    }
+    if (dependent->protect && !context.request.options.ignore_protect) {  // E91
       co_return Fail(ErrorKind::kRefused,
                      fmt::format("'{}' must be replaced by deleting it first, but '{}', which "
                                  "would be deleted with it, is "
@@ -138,15 +162,12 @@ Task<Result<void>> AddDependentDeletes(RunContext& context, Chain& chain, StateP
                                  dependent->urn.text()),
                      "remove `protect` from the dependent and run `davit up` once before");
     }
-    if (dependent->pending_replacement) {
-      continue;  // deleted in an earlier run already
-    }
     DAVIT_CO_TRY(Step step, co_await DeleteFirstStep(context, dependent));
     chain.push_back(std::move(step));
     context.deleted.insert(dependent->urn);
     context.deleted_records.insert(dependent.get());
     context.replaced.insert(dependent->urn);
-    context.deleted_first[dependent->urn] = keys_of[dependent->urn];
+    context.deleted_first[dependent->urn] = cascade.keys[dependent->urn];
   }
   co_return Result<void>();
 }

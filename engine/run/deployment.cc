@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/run/delete_phase.h"
+#include "engine/run/migrate_state.h"
 #include "engine/run/refresh.h"
 #include "engine/run/registration.h"
 
@@ -46,21 +49,26 @@ Task<void> FinishStack(RunContext& context) {
   }
 }
 
-// E131: literal targets have to exist.
-void CheckTargets(RunContext& context) {
-  for (const std::string& literal : context.targets.Literals()) {
+Error NotFound(const std::string& literal, const char* what) {
+  const bool may_be_shell = literal.find('$') == std::string::npos;
+  Error error = MakeError(ErrorKind::kInvalid,
+                          fmt::format("the {} '{}' could not be found", what, literal),
+                          may_be_shell ? "check the URN; a shell may have removed a '$' from it"
+                                       : "check the URN");
+  error.code = may_be_shell ? 2011 : 2010;
+  return error;
+}
+
+constexpr const char* kReplaced = "resource to replace";
+
+// E131, E137: literal entries have to exist, in the state or in the program.
+void CheckLiterals(RunContext& context, const TargetList& list, const char* what) {
+  for (const std::string& literal : list.Literals()) {
     const Urn urn = Urn::Trusted(literal);
-    if (context.old_by_urn.contains(urn) || context.seen.contains(urn)) {
-      continue;
+    if (!context.old_by_urn.contains(urn) && !context.seen.contains(urn)) {
+      context.reporter.Report(NotFound(literal, what));
+      context.generator_failed = true;
     }
-    Error error = MakeError(ErrorKind::kInvalid,
-                            fmt::format("the target '{}' could not be found", literal),
-                            literal.find('$') == std::string::npos
-                                ? "check the URN; a shell may have removed a '$' from it"
-                                : "check the URN");
-    error.code = literal.find('$') == std::string::npos ? 2011 : 2010;
-    context.reporter.Report(error);
-    context.generator_failed = true;
   }
 }
 
@@ -80,44 +88,103 @@ void WarnPending(RunContext& context) {  // E152
           "\nrun `davit refresh` to see what exists");
 }
 
+Task<void> RunProgramSteps(RunContext& context, Generator& generator, Monitor& monitor) {
+  Scope program(context.loop);
+  program.Spawn(RunProgram(context, generator, monitor));
+  co_await generator.Run();
+  co_await program.Join();
+}
+
 Task<void> RunSteps(RunContext& context, Generator& generator) {
   const DeploymentOptions& options = context.request.options;
-  RegistrationMonitor monitor(context, generator);
-  if (options.refresh_first || options.mode == DeploymentMode::kRefresh) {
-    if (options.mode != DeploymentMode::kUpdate) {
-      CheckTargets(context);
-    }
-    if (!context.failed()) {
-      co_await RunRefresh(context, options.mode == DeploymentMode::kRefresh);
-    }
-    if (options.mode == DeploymentMode::kRefresh || context.failed()) {
-      co_return;
-    }
-  } else {
+  const bool runs_program = options.mode == DeploymentMode::kUpdate || options.run_program;
+  const Result<void> migrated = co_await MigrateState(context);
+  if (!migrated) {
+    context.reporter.Report(migrated.error());
+    context.step_failed = true;
+    co_return;
+  }
+  if (!context.failed() && options.refresh_first && !options.run_program) {
+    co_await RunRefresh(context, RefreshScope::kBeforeRun);
+  } else if (!context.failed() && options.mode == DeploymentMode::kRefresh && !runs_program) {
+    co_await RunRefresh(context, RefreshScope::kStandalone);
+    co_return;
+  } else if (options.mode != DeploymentMode::kRefresh) {
     WarnPending(context);
-  }
-  if (options.mode == DeploymentMode::kUpdate) {
-    Scope program(context.loop);
-    program.Spawn(RunProgram(context, generator, monitor));
-    co_await generator.Run();
-    co_await program.Join();
-    if (!context.stopped() && !context.program_failed) {
-      CheckTargets(context);
+    const bool is_marked = std::ranges::any_of(
+        context.base, [](const StatePtr& state) { return state->refresh_before_update; });
+    if (!context.failed() && is_marked && !options.run_program) {
+      co_await RunRefresh(context, RefreshScope::kMarked);
     }
-  } else {
-    CheckTargets(context);
   }
-  if (!context.stopped() && !context.program_failed) {
+  CheckLiterals(context, context.forced, kReplaced);
+  if (context.failed()) {
+    co_return;
+  }
+  std::optional<RegistrationMonitor> monitor;
+  if (runs_program) {
+    monitor.emplace(context, generator);
+    co_await RunProgramSteps(context, generator, *monitor);
+  }
+  const bool ended_well = !context.stopped() && !context.program_failed;
+  if (ended_well && options.mode == DeploymentMode::kRefresh) {
+    co_await RefreshUnregistered(context);
+  } else if (ended_well) {
+    if (options.mode == DeploymentMode::kUpdate) {
+      CheckLiterals(context, context.selection.targets(), "target");
+    }
     co_await RunDeletePhase(context);
   }
-  co_await monitor.Close();
+  if (monitor) {
+    co_await monitor->Close();
+  }
   co_await FinishStack(context);
 }
 
 }  // namespace
 
+std::vector<Error> CheckSelection(const Snapshot& base, const DeploymentOptions& options) {
+  std::unordered_set<std::string> known;
+  for (const StatePtr& state : base.resources) {
+    known.insert(state->urn.text());
+  }
+  std::vector<Error> errors;
+  const auto check = [&](const std::vector<std::string>& entries, const char* what) {
+    for (const std::string& literal : TargetList(entries).Literals()) {
+      if (!known.contains(literal)) {
+        errors.push_back(NotFound(literal, what));
+      }
+    }
+  };
+  check(options.targets, "target");
+  check(options.excludes, "excluded resource");
+  check(options.replaces, kReplaced);
+  return errors;
+}
+
+std::vector<std::string> ProtectedAndNeeded(const Snapshot& base) {
+  std::vector<std::size_t> roots;
+  for (std::size_t index = 0; index < base.resources.size(); ++index) {
+    if (base.resources[index]->protect) {
+      roots.push_back(index);
+    }
+  }
+  std::set<std::string> urns;
+  for (const std::size_t index : roots) {
+    urns.insert(base.resources[index]->urn.text());
+  }
+  for (const std::size_t index : RecordGraph(base.resources).Reachable(roots)) {
+    urns.insert(base.resources[index]->urn.text());
+  }
+  return {urns.begin(), urns.end()};
+}
+
 Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
   Loop& loop = co_await CurrentLoop();
+  if (request.options.exclude_protected) {
+    const std::vector<std::string> kept = ProtectedAndNeeded(request.base);
+    request.options.excludes.insert(request.options.excludes.end(), kept.begin(), kept.end());
+  }
   RunContext context(loop, request);
   context.SetBase(request.base.resources);
   Generator generator(context);

@@ -4,19 +4,10 @@
 
 #include <deque>
 
-#include "engine/run/run_context.h"
+#include "engine/run/planner.h"
 #include "engine/run/step_runner.h"
 
 namespace davit {
-
-/// A registration after the monitor's preprocessing (E57): provider resolved, options inherited.
-struct Registration {
-  Goal goal;
-  Urn urn;
-  bool is_read = false;
-  std::string read_id;
-  Completion<Result<RegisterResponse>> reply;
-};
 
 class Generator {
  public:
@@ -33,16 +24,18 @@ class Generator {
 
  private:
   Task<void> Serve(std::shared_ptr<Registration> registration);
-  Task<Result<Chain>> Plan(Registration& registration);
-  Task<Result<Chain>> PlanRead(Registration& registration, std::shared_ptr<ResourceState> state);
-  Task<void> RunPlanned(std::shared_ptr<Registration> registration, std::shared_ptr<Chain> chain);
+  Task<void> RunPlanned(std::shared_ptr<Registration> registration, std::shared_ptr<Plan> plan);
+  void Answer(Registration& registration, const Plan& plan);
+  Task<void> AnswerSkipped(std::shared_ptr<Registration> registration);
   void Refuse(Error error, const Urn& urn);
 
   RunContext& context_;
+  Planner planner_{context_};
   Scope chains_;
   std::deque<std::shared_ptr<Registration>> queue_;
   Gate* waiting_ = nullptr;
   bool program_ended_ = false;
+  int continuations_ = 0;  ///< registrations whose first steps run and that come back (E15)
 };
 
 }  // namespace davit

@@ -138,6 +138,11 @@ Task<Result<void>> ProviderRegistry::Configure(Urn urn, std::string id, Property
   InstancePtr instance = at->second;
   checked_.erase(at);
   const PropertyMap config = WithoutInternal(inputs);
+  const InstancePtr live = Find(ReferenceText(urn, id));
+  if (live && live != instance && live->configured_with && *live->configured_with == config) {
+    pool_->Return(instance);  // a refresh has configured it already (P42)
+    co_return Result<void>();
+  }
   if (instance->configured_with && !(*instance->configured_with == config)) {
     // The preview configured this process otherwise (what it knew has changed since): a process is
     // configured once.

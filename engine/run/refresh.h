@@ -6,9 +6,17 @@
 
 namespace davit {
 
-/// Refreshes the (targeted) records of the base, in parallel and without order; a failure does not
-/// stop the others (E33). Afterwards the context's base is the rebuilt list (E143). `counts`:
-/// whether result ops are counted and shown as such (a standalone refresh, E217).
-Task<void> RunRefresh(RunContext& context, bool is_standalone);
+enum class RefreshScope {
+  kStandalone,  ///< `davit refresh`: result operations are counted and shown (E217)
+  kBeforeRun,   ///< `--refresh` before the program (E144)
+  kMarked,      ///< only records with `refreshBeforeUpdate` (E145)
+};
+
+/// Refreshes the selected records of the base (E139), in parallel and without order; a failure does not stop the others
+/// (E33). Afterwards the context's base is the rebuilt list (E143).
+Task<void> RunRefresh(RunContext& context, RefreshScope which);
+
+/// The end of a refresh that the program drove: what it did not register is read with providers from the state (E149).
+Task<void> RefreshUnregistered(RunContext& context);
 
 }  // namespace davit

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/base/semver.h"
 #include "engine/plan/provider_inputs.h"
 
 namespace davit {
@@ -11,12 +12,6 @@ namespace {
 
 bool HasThreeParts(std::string_view type) {
   return std::ranges::count(type, ':') == 2;
-}
-
-Error Unsupported(const char* option) {
-  return MakeError(ErrorKind::kUnimplemented,
-                   fmt::format("the option '{}' is not supported yet", option),
-                   "remove it, or use a later version of davit");
 }
 
 // Hashes assets at any depth; `map` is unchanged when there are none.
@@ -49,12 +44,6 @@ Error RegistrationMonitor::Reported(Error error, const Urn& urn) {
 Result<void> RegistrationMonitor::RefuseUnsupported(const Goal& goal) const {
   if (goal.remote) {
     return {};  // its options go to the provider that builds it
-  }
-  if (!goal.aliases.empty()) {
-    return Fail(Unsupported("aliases"));
-  }
-  if (!goal.import_id.empty()) {
-    return Fail(Unsupported("import"));
   }
   if (!goal.env_var_mappings.empty() && !goal.type.starts_with(kProviderTypePrefix)) {
     return Fail(
@@ -128,7 +117,33 @@ Task<void> RegistrationMonitor::RegisterDefaultProvider(std::shared_ptr<DefaultP
   entry->reference.Set(ProviderRef{urn, made->id}.Text());
 }
 
+// E171: the highest version that the program reports for a package.
+void RegistrationMonitor::FillFromRequired(PackageDescriptor& package) const {
+  if (!package.version.empty() || package.parameterization) {
+    return;
+  }
+  const PackageDescriptor* best = nullptr;
+  for (const PackageDescriptor& required : required_) {
+    if (required.name != package.name) {
+      continue;
+    }
+    const std::optional<Semver> version = Semver::ParseTolerant(required.version);
+    const std::optional<Semver> other =
+        best == nullptr ? std::nullopt : Semver::ParseTolerant(best->version);
+    if (best == nullptr || (version && (!other || *other < *version))) {
+      best = &required;
+    }
+  }
+  if (best != nullptr) {
+    package.version = best->version;
+    if (package.download_url.empty()) {
+      package.download_url = best->download_url;
+    }
+  }
+}
+
 Task<Result<std::string>> RegistrationMonitor::DefaultProviderFor(PackageDescriptor package) {
+  FillFromRequired(package);
   const std::string provided =
       package.parameterization ? package.parameterization->name : package.name;
   DAVIT_CO_TRY(bool denied, IsDefaultProviderDenied(provided, context_.request.info.config));
@@ -364,8 +379,7 @@ Task<Result<InvokeOutcome>> RegistrationMonitor::Invoke(InvokeGoal goal) {
   if (outcome.unknown) {
     co_return outcome;
   }
-  DAVIT_CO_TRY(InstancePtr instance,
-               co_await context_.providers.Ensure(provider, context_.OldProvider(provider)));
+  DAVIT_CO_TRY(InstancePtr instance, co_await context_.EnsureProvider(provider));
   InvokeRequest request;
   request.token = std::move(goal.token);
   request.args = WithoutOutputs(goal.args);

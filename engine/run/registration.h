@@ -13,7 +13,9 @@ namespace davit {
 class RegistrationMonitor final : public Monitor {
  public:
   RegistrationMonitor(RunContext& context, Generator& generator)
-      : context_(context), generator_(generator) {}
+      : context_(context),
+        generator_(generator),
+        required_(context.request.source->RequiredPackages()) {}
 
   Task<Result<RegisterResponse>> RegisterResource(Goal goal) override;
   Task<Result<void>> RegisterOutputs(Urn urn, PropertyMap outputs) override;
@@ -42,6 +44,7 @@ class RegistrationMonitor final : public Monitor {
     Completion<Result<std::string>> reference;
   };
 
+  void FillFromRequired(PackageDescriptor& package) const;
   Result<void> RefuseUnsupported(const Goal& goal) const;
   Result<PackageDescriptor> PackageFor(std::string_view package,
                                        const std::string& ref,
@@ -60,6 +63,7 @@ class RegistrationMonitor final : public Monitor {
   Generator& generator_;
   Scope scope_{context_.loop};
   PluginSurroundings surroundings_{context_, *this};
+  const std::vector<PackageDescriptor> required_;
   std::map<Urn, Inherited> inherited_;
   std::map<DefaultKey, std::shared_ptr<DefaultProvider>> defaults_;
   std::map<std::string, PackageDescriptor> packages_;

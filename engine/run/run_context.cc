@@ -45,6 +45,36 @@ const RecordGraph& RunContext::Graph() {
   return *graph;
 }
 
+const ResourceState* RunContext::BaseOf(const StatePtr& old_state) const {
+  const auto at = origin.find(old_state.get());
+  return at == origin.end() ? old_state.get() : at->second;
+}
+
+std::string RunContext::CurrentProvider(const std::string& reference) const {
+  const Result<ProviderRef> parsed = ProviderRef::Parse(reference);
+  if (!parsed || aliases.empty()) {
+    return reference;
+  }
+  return ProviderRef{aliases.Current(parsed->urn), parsed->id}.Text();
+}
+
+Task<Result<InstancePtr>> RunContext::EnsureProvider(std::string reference) {
+  const Result<ProviderRef> parsed = ProviderRef::Parse(reference);
+  if (!parsed) {
+    Error error = parsed.error();
+    error.code = 2006;
+    co_return Fail(std::move(error));
+  }
+  const std::string current = CurrentProvider(reference);
+  if (current != reference) {
+    const InstancePtr live = providers.Find(current);
+    if (live) {
+      co_return live;
+    }
+  }
+  co_return co_await providers.Ensure(reference, OldProvider(reference));
+}
+
 Task<Result<void>> RunContext::Write(JournalEntry entry) {
   if (preview) {
     co_return Result<void>();

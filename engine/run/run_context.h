@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/deployment.h"
+#include "engine/plan/aliases.h"
 #include "engine/plan/record_graph.h"
 #include "engine/plan/targets.h"
 #include "engine/run/provider_registry.h"
@@ -23,7 +24,11 @@ struct RunContext {
       : loop(loop_in),
         request(request_in),
         preview(request_in.options.preview),
-        targets(request_in.options.targets),
+        selection(TargetList(request_in.options.targets),
+                  request_in.options.target_dependents,
+                  TargetList(request_in.options.excludes),
+                  request_in.options.exclude_dependents),
+        forced(request_in.options.replaces),
         reporter(loop_in, *request_in.events, request_in.options.preview),
         providers(request_in.pool, request_in.options.preview, CancelToken()),
         workers(request_in.options.parallel < 1 ? 1 : request_in.options.parallel) {}
@@ -31,7 +36,8 @@ struct RunContext {
   Loop& loop;
   DeploymentRequest& request;
   const bool preview;
-  TargetList targets;
+  Selection selection;
+  TargetList forced;  ///< `--replace` (E128)
   Reporter reporter;
   ProviderRegistry providers;
   Semaphore workers;  ///< operations in flight (E16)
@@ -45,7 +51,7 @@ struct RunContext {
   std::optional<RecordGraph> graph;
   /// Takes over a list of records as the state before.
   void SetBase(std::vector<StatePtr> records);
-  /// The old record of a URN, or null (E49).
+  /// The old record of a URN, or null.
   StatePtr Old(const Urn& urn) const;
   /// The old record of a provider reference, or null.
   StatePtr OldProvider(const std::string& reference) const;
@@ -53,19 +59,30 @@ struct RunContext {
 
   // --- what has happened in this run
 
-  std::unordered_set<Urn> seen;                    ///< registered or read (E45)
-  std::unordered_map<Urn, StatePtr> news;          ///< records as they are now
-  std::unordered_map<Urn, std::int64_t> added_by;  ///< operation that added the record
+  AliasTable aliases;
+  std::unordered_set<Urn> seen;             ///< registered, read or carried forward (E43, E45)
+  std::unordered_set<Urn> carried_forward;  ///< of these, those that no registration has asked for (E132)
+  std::unordered_map<Urn, StatePtr> news;   ///< records as they are now
+  std::vector<Urn> news_order;              ///< keys of `news` in the order in which they came (E203)
+  std::unordered_map<Urn, StatePtr> matched;  ///< the old record that a registration found (E49)
+  std::unordered_set<const ResourceState*> claimed;  ///< old records that a registration or a carry took over
+  /// Operation that added a record, for records that a later step of this run changes or removes.
+  std::unordered_map<const ResourceState*, std::int64_t> added_by;
+  /// What a refresh found, by the base record that it was; null: the object is gone (E148).
+  std::unordered_map<const ResourceState*, StatePtr> refreshed;
+  /// The base record that a refreshed one stands for.
+  std::unordered_map<const ResourceState*, const ResourceState*> origin;
   std::unordered_map<Urn, StepOp> logical_op;      ///< what was done to it, for RegisterOutputs
   std::unordered_set<Urn> replaced;                ///< being replaced in this run (E85, E86)
   std::unordered_set<Urn> skipped_creates;         ///< D9
-  std::unordered_set<Urn> deleted;  ///< URNs whose delete is planned or done (E99, E102)
+  std::unordered_set<Urn> failed_or_skipped;       ///< under continue-on-error (E30)
+  std::unordered_set<Urn> deleted;  ///< old URNs whose delete is planned or done (E99, E102)
   /// Deleted by somebody's delete-before-replace; the keys that its own diff gave (D1, E90).
   std::unordered_map<Urn, std::vector<std::string>> deleted_first;
-  std::unordered_set<const ResourceState*>
-      deleted_records;  ///< base records whose delete is planned
-  std::unordered_set<const ResourceState*>
-      marked_records;  ///< base records that a create-first replacement condemned
+  std::unordered_set<const ResourceState*> deleted_records;  ///< old records whose delete is planned
+  /// Old records that a create-first replacement condemned.
+  std::unordered_set<const ResourceState*> marked_records;
+  std::vector<StatePtr> failed_olds;  ///< old records of failed steps (E30)
   std::optional<PropertyMap> stack_outputs;  ///< as the program gave them (E23)
   Urn root_stack;
 
@@ -79,11 +96,21 @@ struct RunContext {
   bool maybe_corrupt = false;
   std::int64_t last_operation = 0;
 
-  /// No further step may begin (E29, E35).
-  bool stopped() const { return step_failed || generator_failed || cancelled; }
+  /// No further step may begin (E29, E30, E35).
+  bool stopped() const {
+    return (step_failed && !request.options.continue_on_error) || generator_failed || cancelled;
+  }
   bool failed() const {
     return step_failed || generator_failed || program_failed || recorded_error;
   }
+  /// The base record behind an old record, itself unless a refresh replaced it (E148).
+  const ResourceState* BaseOf(const StatePtr& old_state) const;
+  /// The reference under which a provider is known now: its URN may have been renamed (E51).
+  std::string CurrentProvider(const std::string& reference) const;
+  /// The provider of a reference of an old record, live or loaded from the state (E95, E168).
+  Task<Result<InstancePtr>> EnsureProvider(std::string reference);
+  /// Whether the program was meant to make nothing new: refresh and destroy (E149, E153).
+  bool makes_nothing() const { return request.options.mode != DeploymentMode::kUpdate; }
   /// Makes an entry durable; previews write nothing (E110).
   Task<Result<void>> Write(JournalEntry entry);
 };

@@ -4,6 +4,7 @@
 
 #include "engine/model/provider_ref.h"
 #include "engine/plan/provider_inputs.h"
+#include "engine/run/read_back.h"
 
 namespace davit {
 namespace {
@@ -103,6 +104,7 @@ Task<Result<void>> ApplyUpdate(RunContext& context, Step& step) {
   const ResourceState& old_state = *step.old_state;
   state.created = old_state.created;
   state.modified = old_state.modified;
+  state.import_id = old_state.import_id;
   state.unknown_keys = old_state.unknown_keys;  // S11
   if (state.urn.is_provider()) {
     DAVIT_CO_TRY_VOID(co_await context.providers.Configure(state.urn, old_state.id, state.inputs));
@@ -170,6 +172,7 @@ Task<Result<void>> ApplyRead(RunContext& context, Step& step) {
   request.urn = state.urn;
   request.inputs = state.inputs;
   request.state = state.inputs;
+  request.send_inputs = !state.inputs.empty();
   request.timeout_seconds = state.custom_timeouts.read;
   request.status_token = context.request.ids->NewUuid();
   DAVIT_CO_TRY(ReadResponse response,
@@ -192,9 +195,46 @@ Task<Result<void>> ApplyRead(RunContext& context, Step& step) {
   co_return Result<void>();
 }
 
+// E63, E65.
+Task<Result<void>> ApplyImport(RunContext& context, Step& step) {
+  ResourceState& state = *step.new_state;
+  ReadRequest request;
+  request.id = state.import_id;
+  request.urn = state.urn;
+  request.send_inputs = false;
+  request.timeout_seconds = state.custom_timeouts.read;
+  request.status_token = context.request.ids->NewUuid();
+  DAVIT_CO_TRY(ReadResponse response,
+               co_await ReadResource(step.provider, std::move(request), CancelToken()));
+  if (!response.outputs) {
+    co_return Fail(ErrorKind::kFailed,
+                   fmt::format("the object to import, with id '{}', does not exist", state.import_id),
+                   "check the id in the option 'import'");
+  }
+  if (!response.inputs) {
+    co_return Fail(ErrorKind::kUnimplemented,
+                   fmt::format("the provider cannot import '{}': its Read gives no inputs",
+                               state.urn.text()),
+                   "use a version of the provider that supports import");
+  }
+  state.id = response.id.empty() ? state.import_id : response.id;
+  state.inputs = *std::move(response.inputs);
+  state.outputs = *std::move(response.outputs);
+  state.init_errors = std::move(response.init_errors);
+  state.refresh_before_update = response.refresh_before_update;
+  state.created = Now(context);
+  state.modified = state.created;
+  co_return Result<void>();
+}
+
+Task<Result<void>> ApplyRefresh(RunContext& context, Step& step) {
+  DAVIT_CO_TRY(step.result_op, co_await ReadBack(context, step));
+  co_return Result<void>();
+}
+
 Task<Result<void>> ApplyDelete(RunContext& context, Step& step) {
   const ResourceState& state = *step.old_state;
-  if (state.protect && !step.is_replacement) {
+  if (state.protect && !step.is_replacement && !context.request.options.ignore_protect) {
     co_return Fail(
         ErrorKind::kRefused,
         fmt::format("the resource '{}' cannot be deleted because it is protected",
@@ -244,12 +284,12 @@ Task<Result<void>> Apply(RunContext& context, Step& step) {
     case StepOp::kRemovePendingReplace:
       co_return Result<void>();
     case StepOp::kRefresh:
+      co_return co_await ApplyRefresh(context, step);
     case StepOp::kImport:
     case StepOp::kImportReplacement:
-      break;
+      co_return co_await ApplyImport(context, step);
   }
-  co_return Fail(ErrorKind::kBug,
-                 fmt::format("a step '{}' is not run in a chain", StepOpName(step.op)));
+  co_return Fail(ErrorKind::kBug, "a step without operation");
 }
 
 // E19: outputs that have to be secret.
@@ -284,44 +324,65 @@ JournalEntry EndEntry(RunContext& context,
   JournalEntry entry;
   entry.kind = JournalKind::kSuccess;
   entry.operation_id = operation_id;
-  std::optional<std::int64_t> old_index;
+  std::optional<std::int64_t> old_index;      // the old record is one of the base,
+  std::optional<std::int64_t> old_operation;  // or one that this run has added
   if (step.old_state) {
-    const auto at = context.base_index.find(step.old_state.get());
-    if (at != context.base_index.end()) {
-      old_index = at->second;
+    const auto added = context.added_by.find(step.old_state.get());
+    const auto base = context.base_index.find(step.old_state.get());
+    if (added != context.added_by.end()) {
+      old_operation = added->second;
+    } else if (base != context.base_index.end()) {
+      old_index = base->second;
     }
   }
+  const auto remove = [&] {
+    entry.remove_old = old_index;
+    entry.remove_new = old_operation;
+  };
   switch (step.op) {
     case StepOp::kSame:
-      entry.remove_old = old_index;
-      entry.state = stored;
+      remove();
       entry.deferred = stored == step.old_state || EqualForWriting(*step.old_state, *stored);
       break;
     case StepOp::kUpdate:
     case StepOp::kRead:
-      entry.remove_old = old_index;
-      entry.state = stored;
+      remove();
+      break;
+    case StepOp::kRefresh:
+      remove();
+      entry.is_refresh = true;
       break;
     case StepOp::kCreate:
-      entry.state = stored;
+    case StepOp::kImport:
       break;
     case StepOp::kCreateReplacement:
     case StepOp::kReadReplacement:
-      entry.state = stored;
-      (step.removes_old ? entry.remove_old : entry.delete_old) = old_index;
+    case StepOp::kImportReplacement:
+      if (step.removes_old) {
+        remove();
+      } else {
+        entry.delete_old = old_index;
+        entry.delete_new = old_operation;
+      }
       break;
     case StepOp::kDelete:
     case StepOp::kDeleteReplaced:
     case StepOp::kDiscard:
     case StepOp::kDiscardReplaced:
     case StepOp::kRemovePendingReplace:
-      (step.marks_pending ? entry.pending_replacement_old : entry.remove_old) = old_index;
+      if (step.marks_pending) {
+        entry.pending_replacement_old = old_index;
+        entry.pending_replacement_new = old_operation;
+      } else {
+        remove();
+      }
       break;
     case StepOp::kReplace:
-    case StepOp::kRefresh:
-    case StepOp::kImport:
-    case StepOp::kImportReplacement:
       break;
+  }
+  if (step.new_state) {
+    entry.state = stored;
+    entry.renamed_from = step.renamed_from;
   }
   return entry;
 }
@@ -331,11 +392,23 @@ void Publish(RunContext& context,
              const Step& step,
              const StatePtr& stored,
              std::int64_t operation_id) {
-  if (!step.new_state || step.op == StepOp::kReplace) {
+  if (step.op == StepOp::kReplace || step.is_skipped_create) {
     return;
   }
-  context.news[step.urn] = stored;
-  context.added_by[step.urn] = operation_id;
+  if (step.op == StepOp::kRefresh) {
+    context.refreshed[step.old_state.get()] = step.new_state ? stored : nullptr;
+  }
+  if (!step.new_state) {
+    return;
+  }
+  // An old copy that is carried over shares its URN with the record that replaced it.
+  if (!stored->pending_delete && context.news.insert_or_assign(step.urn, stored).second) {
+    context.news_order.push_back(step.urn);
+  }
+  context.added_by[stored.get()] = operation_id;
+  if (step.op == StepOp::kRefresh) {
+    context.origin[stored.get()] = step.old_state.get();
+  }
 }
 
 bool WritesEnd(const Step& step) {
@@ -349,7 +422,9 @@ Error InitFailure(const Step& step) {
   }
   return MakeError(ErrorKind::kFailed,
                    fmt::format("the resource was {} but did not become ready:{}",
-                               step.op == StepOp::kUpdate ? "updated" : "created",
+                               step.op == StepOp::kUpdate ? "updated"
+                               : step.op == StepOp::kRead ? "read"
+                                                          : "created",
                                reasons),
                    "the next update tries again");
 }
@@ -398,11 +473,26 @@ Task<Result<void>> Execute(RunContext& context, Step& step) {
     DAVIT_CO_TRY_VOID(co_await context.Write(std::move(end)));
   }
   Publish(context, step, stored, operation_id);
-  if (step.new_state && !step.new_state->init_errors.empty() && step.op != StepOp::kReplace &&
-      step.op != StepOp::kSame) {
+  const bool may_be_unready = step.op == StepOp::kReplace || step.op == StepOp::kSame ||
+                              step.op == StepOp::kRefresh || step.op == StepOp::kImport ||
+                              step.op == StepOp::kImportReplacement;
+  if (step.new_state && !step.new_state->init_errors.empty() && !may_be_unready) {
     co_return Fail(InitFailure(step));  // E34: stored, yet the run fails
   }
   co_return Result<void>();
+}
+
+// E217: a refresh that the program drives counts by what it found; in `up` it does not count.
+void ReportRefresh(RunContext& context, const Step& step) {
+  Step shown = step;
+  if (context.request.options.mode == DeploymentMode::kRefresh) {
+    const bool is_copy = !step.old_state->custom || step.urn.is_provider();
+    shown.op = is_copy ? StepOp::kUpdate : step.result_op;
+    if (!is_copy) {
+      context.reporter.Count(shown.op, step.urn);
+    }
+  }
+  context.reporter.OutputsRegistered(shown);
 }
 
 }  // namespace
@@ -418,13 +508,27 @@ Task<bool> RunChain(RunContext& context, Chain& chain) {
       context.maybe_corrupt =
           context.maybe_corrupt || done.error().kind == ErrorKind::kOutcomeUnknown;
       context.reporter.Failed(step, done.error());
+      if (step.old_state) {
+        context.failed_olds.push_back(step.old_state);
+      }
       // E32: a delete that protection refused does not stop the others.
       const bool is_protection = done.error().kind == ErrorKind::kRefused;
       (is_protection ? context.recorded_error : context.step_failed) = true;
       co_return false;
     }
+    if (step.op == StepOp::kRefresh) {
+      ReportRefresh(context, step);
+      continue;
+    }
     const bool is_component = step.new_state && !step.new_state->custom;
-    context.reporter.Done(step, context.preview || !is_component);
+    const bool is_uncounted =  // E40
+        step.op == StepOp::kRead &&
+        !(step.old_state && !(step.old_state->outputs == step.new_state->outputs));
+    if (is_uncounted) {
+      context.reporter.OutputsRegistered(step);
+    } else {
+      context.reporter.Done(step, context.preview || !is_component);
+    }
   }
   co_return true;
 }
@@ -448,18 +552,21 @@ Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap output
   Step step;
   step.op = op->second;
   step.urn = urn;
-  step.old_state = context.Old(urn);
+  const auto matched = context.matched.find(urn);
+  step.old_state = matched == context.matched.end() ? nullptr : matched->second;
   step.new_state = after;
   context.logical_op.erase(op);
-  const auto added = context.added_by.find(urn);
+  const auto added = context.added_by.find(before.get());
   if (!(before->outputs == after->outputs) && added != context.added_by.end()) {
     JournalEntry entry;
     entry.kind = JournalKind::kOutputs;
     entry.operation_id = ++context.last_operation;
     entry.remove_new = added->second;
     entry.state = after;
+    const std::int64_t operation_id = added->second;
     DAVIT_CO_TRY_VOID(co_await context.Write(std::move(entry)));
     context.news[urn] = after;
+    context.added_by[after.get()] = operation_id;
   }
   context.reporter.OutputsRegistered(step);
   co_return Result<void>();

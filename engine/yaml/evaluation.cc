@@ -260,31 +260,34 @@ Task<std::optional<YamlResourceResult>> YamlRun::ReadResource(const YamlResource
   ReadGoal read;
   read.type = goal.type;
   read.name = goal.name;
-  read.id = plain.is_unknown() ? std::string(kUnknownId) : *plain.as_string();
+  read.id = plain.is_unknown() ? std::string() : *plain.as_string();
   read.parent = goal.parent;
   read.provider = goal.provider;
   read.version = goal.version;
   read.download_url = goal.download_url;
   read.additional_secret_outputs = goal.additional_secret_outputs;
   read.source_position = goal.source_position;
-  read.dependencies = goal.dependencies;
   for (const YamlProperty& property : resource.get_state) {
     Evaluated value = co_await Evaluate(property.value);
     if (!value) {
       co_return std::nullopt;
     }
-    AddDependencies(&read.dependencies, value->dependencies);
     read.properties.emplace(property.name, std::move(value->value));
   }
-  AddDependencies(&read.dependencies, id->dependencies);
+  YamlResourceResult result;
+  if (plain.is_unknown()) {  // recorded: nothing is read while the id is not known
+    result.urn = Urn::Make(info_.stack, info_.project, goal.parent, goal.type, goal.name);
+    result.is_unknown = true;
+    result.id = PropertyValue(Unknown());
+    co_return result;
+  }
   Result<RegisterResponse> response = co_await monitor_.ReadResource(std::move(read));
   if (!response) {
     Report(std::move(response).error());
     co_return std::nullopt;
   }
-  YamlResourceResult result;
   result.urn = response->urn;
-  result.is_unknown = response->unknown || plain.is_unknown();
+  result.is_unknown = response->unknown;
   result.id = response->id.empty() || response->id == kUnknownId ? PropertyValue(Unknown())
                                                                  : PropertyValue(response->id);
   result.outputs = std::move(response->outputs);

@@ -17,6 +17,8 @@ class YamlSource final : public Source {
         read_(std::move(read)),
         program_directory_(std::move(program_directory)) {}
 
+  std::vector<PackageDescriptor> RequiredPackages() const override { return PackagesOf(program_); }
+
   Task<Result<void>> Run(Monitor& monitor, const RunInfo& info, CancelToken cancel) override {
     YamlRun run(program_, read_, program_directory_, monitor, info, std::move(cancel));
     co_return co_await run.Run();

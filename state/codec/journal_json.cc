@@ -69,6 +69,9 @@ void WriteJournalEntry(const JournalEntry& entry,
     object.String("operation", OperationTypeName(*entry.operation));
   }
   object.TrueIf("isRefresh", entry.is_refresh);
+  if (!entry.renamed_from.empty()) {
+    object.String("renamedFrom", entry.renamed_from.text());
+  }
   if (entry.state) {
     const auto known = base.find(entry.state.get());
     if (known != base.end()) {
@@ -104,6 +107,8 @@ Result<JournalEntry> ReadJournalEntry(std::string_view text,
       }
     } else if (key == "isRefresh") {
       entry.is_refresh = reader.Bool();
+    } else if (key == "renamedFrom") {
+      entry.renamed_from = Urn::Trusted(reader.String());
     } else if (key == "stateOfOld") {
       const auto index = static_cast<std::size_t>(Integer(reader));
       if (index >= base.size()) {

@@ -106,6 +106,10 @@ std::vector<std::string> Paths(JsonReader& reader) {
     return paths;
   }
   while (reader.NextItem()) {
+    if (reader.Peek() == JsonKind::kString) {  // as the reference writes them
+      paths.push_back(reader.String());
+      continue;
+    }
     std::vector<PathSegment> segments;
     if (reader.EnterArray()) {
       while (reader.NextItem()) {
@@ -237,7 +241,7 @@ class ResourceWriter {
     object_.StringIfAny("sourcePosition", state.source_position);
     StackTrace(state.stack_trace);
     StringsIfAny("ignoreChanges", state.ignore_changes);
-    Paths("hideDiff", state.hide_diff);
+    StringsIfAny("hideDiff", state.hide_diff);
     StringsIfAny("replaceOnChanges", state.replace_on_changes);
     if (!state.replacement_trigger.is_null()) {
       WriteProperty(state.replacement_trigger, writing_, object_.Key("replacementTrigger"));
@@ -349,26 +353,6 @@ class ResourceWriter {
       JsonObjectWriter frame(out);
       frame.StringIfAny("sourcePosition", position);
       frame.End();
-    });
-  }
-
-  void Paths(std::string_view name, const std::vector<std::string>& paths) {
-    if (paths.empty()) {
-      return;
-    }
-    Array(paths, object_.Key(name), [this](const std::string& text, std::string* out) {
-      const Result<PropertyPath> path = PropertyPath::Parse(text);
-      const std::vector<PathSegment> segments =
-          path ? path->segments() : std::vector<PathSegment>{PathSegment(text)};
-      Array(segments, out, [](const PathSegment& segment, std::string* item) {
-        if (const int* index = std::get_if<int>(&segment)) {
-          *item += fmt::format("{}", *index);
-        } else if (const std::string* key = std::get_if<std::string>(&segment)) {
-          Quoted(*key, item);
-        } else {
-          *item += "\"*\"";
-        }
-      });
     });
   }
 

@@ -166,13 +166,6 @@ TEST_CASE("[E44] a custom type needs three parts") {
       "error a: the type 'test:Thing' does not have three parts"));
 }
 
-TEST_CASE("options that are not supported yet are refused by name") {
-  FakeStack stack;
-  CHECK(stack.Up({{.name = "a", .adjust = [](Goal& goal) { goal.import_id = "x"; }}}).kind ==
-        DeploymentResultKind::kFailed);
-  CHECK(stack.events.Problems()[0].find("'import' is not supported yet") != std::string::npos);
-}
-
 TEST_CASE("[E74] ignoreChanges keeps old inputs; [E76] Diff and Update are told") {
   FakeStack stack;
   const auto program = [](int a, int b) {

@@ -43,7 +43,7 @@ const std::string kEveryKey =
     R"("customTimeouts":{"create":300,"update":1.5,"delete":2,"read":3},"importID":"imp","retainOnDelete":true,)"
     R"("deletedWith":"urn:dw","replaceWith":["urn:rw"],"created":"2026-11-30T02:57:57.93Z",)"
     R"("modified":"2026-11-30T02:57:58Z","sourcePosition":"project:///x#1","stackTrace":[{"sourcePosition":"s"},{}],)"
-    R"("ignoreChanges":["a.b"],"hideDiff":[["a",0,"*"],["b c"]],"replaceOnChanges":["c"],"replacementTrigger":false,)"
+    R"("ignoreChanges":["a.b"],"hideDiff":["a[0].*","b c"],"replaceOnChanges":["c"],"replacementTrigger":false,)"
     R"("refreshBeforeUpdate":true,"viewOf":"urn:v","resourceHooks":{"AfterCreate":["h2"],"BeforeCreate":["h1"]},)"
     R"("extensionRef":"ext","snippetID":"snip","zzz":{"new":[1,2.50]}})";
 
@@ -64,6 +64,12 @@ TEST_CASE("[S30] every key is read, kept and written in order; [S11] unknown key
                                                   "snippets-prototype",
                                                   "taint",
                                                   "views"});
+}
+
+TEST_CASE("[S30] hidden paths written as lists of keys become text") {
+  const ResourceState state =
+      Read(R"({"urn":"urn:x","custom":false,"type":"t","hideDiff":[["a",0,"*"],["b"]]})");
+  CHECK(state.hide_diff == std::vector<std::string>{"a[0][\"*\"]", "b"});
 }
 
 TEST_CASE("[S30] what is empty is left out, but urn, custom and type") {
