@@ -46,8 +46,8 @@ bool IsDependency(ReferenceKind kind) {
   return kind != ReferenceKind::kProvider && kind != ReferenceKind::kViewOf;
 }
 
-void VisitReferences(const ResourceState& state,
-                     const std::function<void(ReferenceKind, const Urn&)>& visit) {
+void VisitDependencies(const ResourceState& state,
+                       const std::function<void(ReferenceKind, const Urn&)>& visit) {
   const auto one = [&](ReferenceKind kind, const Urn& urn) {
     if (!urn.empty()) {
       visit(kind, urn);
@@ -66,12 +66,19 @@ void VisitReferences(const ResourceState& state,
   for (const Urn& urn : state.replace_with) {
     one(ReferenceKind::kReplaceWith, urn);
   }
+}
+
+void VisitReferences(const ResourceState& state,
+                     const std::function<void(ReferenceKind, const Urn&)>& visit) {
+  VisitDependencies(state, visit);
   if (!state.provider.empty()) {
     if (const Result<ProviderRef> reference = ProviderRef::Parse(state.provider)) {
       visit(ReferenceKind::kProvider, reference->urn);
     }
   }
-  one(ReferenceKind::kViewOf, state.view_of);
+  if (!state.view_of.empty()) {
+    visit(ReferenceKind::kViewOf, state.view_of);
+  }
 }
 
 void RewriteReferences(ResourceState& state, const Rewrite& rewrite) {

@@ -27,7 +27,11 @@ std::string_view ReferenceKindName(ReferenceKind kind);
 /// judged by URN and id (S40), and nothing requires the owner of a view (S41).
 bool IsDependency(ReferenceKind kind);
 
-/// Calls `visit` for each reference of a record, in the order of E5, then provider and viewOf.
+/// Calls `visit` for each dependency of a record, in the order of E5. Absent ones are left out.
+void VisitDependencies(const ResourceState& state,
+                       const std::function<void(ReferenceKind, const Urn&)>& visit);
+
+/// Calls `visit` for each reference of a record: its dependencies, then provider and viewOf.
 /// Absent references are left out, and so is a provider whose text is malformed.
 void VisitReferences(const ResourceState& state,
                      const std::function<void(ReferenceKind, const Urn&)>& visit);

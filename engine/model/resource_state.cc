@@ -18,11 +18,7 @@ bool SameSet(std::vector<Urn> a, std::vector<Urn> b) {
 
 std::vector<Urn> DependenciesOf(const ResourceState& state) {
   std::vector<Urn> urns;
-  VisitReferences(state, [&](ReferenceKind kind, const Urn& urn) {
-    if (IsDependency(kind)) {
-      urns.push_back(urn);
-    }
-  });
+  VisitDependencies(state, [&](ReferenceKind, const Urn& urn) { urns.push_back(urn); });
   return urns;
 }
 

@@ -70,7 +70,7 @@ class Verifier {
   }
 
   void CheckReference(const ResourceState& state, ReferenceKind kind, const Urn& urn) {
-    if (!IsDependency(kind) || seen_.contains(urn)) {
+    if (seen_.contains(urn)) {
       return;
     }
     const std::string_view what = ReferenceKindName(kind);
@@ -122,8 +122,8 @@ class Verifier {
             fmt::format("the provider '{}' has a URN that nothing can refer to", state.urn.text()));
     }
     CheckProvider(state);
-    VisitReferences(state,
-                    [&](ReferenceKind kind, const Urn& urn) { CheckReference(state, kind, urn); });
+    VisitDependencies(
+        state, [&](ReferenceKind kind, const Urn& urn) { CheckReference(state, kind, urn); });
     if (!state.pending_delete && !live_.insert(state.urn).second) {
       Fault(state, fmt::format("two records have the URN '{}'", state.urn.text()));
     }

@@ -10,9 +10,10 @@
 namespace davit {
 namespace {
 
+// As ProviderRef::Key, without taking the text apart; malformed references are found by
+// IsWellFormed.
 std::string ReferenceKey(const std::string& reference) {
-  const Result<ProviderRef> parsed = ProviderRef::Parse(reference);
-  return parsed ? parsed->Key() : reference;
+  return reference.ends_with("::") ? reference + std::string(kUnknownId) : reference;
 }
 
 bool IsWellFormed(const ResourceState& state) {
@@ -49,11 +50,7 @@ void SnapshotGuard::CountReferences(const ResourceState& state, int change) {
   const auto count = [change](Target& target) {
     target.references += static_cast<std::size_t>(change);
   };
-  VisitReferences(state, [&](ReferenceKind kind, const Urn& urn) {
-    if (IsDependency(kind)) {
-      count(by_urn_[urn.text()]);
-    }
-  });
+  VisitDependencies(state, [&](ReferenceKind, const Urn& urn) { count(by_urn_[urn.text()]); });
   if (!state.provider.empty() &&
       !state.pending_replacement) {  // S40: a deleted record needs its provider no more
     count(by_provider_[ReferenceKey(state.provider)]);
@@ -100,8 +97,8 @@ bool SnapshotGuard::IsSound(RecordSlot slot) const {
   };
   bool is_sound = IsWellFormed(*state) && by_urn_.at(state->urn.text()).live <= 1;
   if (!replay_.is_refreshed()) {  // otherwise the list is cleaned of what does not precede
-    VisitReferences(*state, [&](ReferenceKind kind, const Urn& urn) {
-      is_sound = is_sound && (!IsDependency(kind) || precedes(by_urn_, urn.text()));
+    VisitDependencies(*state, [&](ReferenceKind, const Urn& urn) {
+      is_sound = is_sound && precedes(by_urn_, urn.text());
     });
   }
   const bool needs_provider = !state->provider.empty() && !state->pending_replacement;

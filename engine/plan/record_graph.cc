@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/model/provider_ref.h"
+#include "engine/model/references.h"
 
 namespace davit {
 namespace {
-
-Urn ProviderUrn(const ResourceState& state) {
-  if (state.provider.empty()) {
-    return {};
-  }
-  const Result<ProviderRef> reference = ProviderRef::Parse(state.provider);
-  return reference ? reference->urn : Urn();
-}
 
 void AddUnique(std::vector<std::size_t>& list, std::size_t index) {
   if (list.empty() || list.back() != index) {  // records are entered in list order
@@ -28,31 +20,16 @@ RecordGraph::RecordGraph(const std::vector<StatePtr>& records) : records_(record
   for (std::size_t index = 0; index < records.size(); ++index) {
     const ResourceState& state = *records[index];
     by_urn_[state.urn].push_back(index);
-    if (!state.parent.empty()) {
-      children_[state.parent].push_back(index);
-    }
-    const auto depends = [&](const Urn& urn) {
-      if (!urn.empty()) {
+    VisitReferences(state, [&](ReferenceKind kind, const Urn& urn) {
+      if (kind == ReferenceKind::kParent) {
+        children_[urn].push_back(index);
+      } else if (kind != ReferenceKind::kViewOf) {
         AddUnique(dependents_[urn], index);
       }
-    };
-    for (const Urn& urn : state.dependencies) {
-      depends(urn);
-    }
-    for (const auto& [key, urns] : state.property_dependencies) {
-      for (const Urn& urn : urns) {
-        depends(urn);
+      if (kind == ReferenceKind::kDeletedWith || kind == ReferenceKind::kReplaceWith) {
+        AddUnique(tied_[urn], index);
       }
-    }
-    depends(ProviderUrn(state));
-    depends(state.deleted_with);
-    if (!state.deleted_with.empty()) {
-      AddUnique(tied_[state.deleted_with], index);
-    }
-    for (const Urn& urn : state.replace_with) {
-      depends(urn);
-      AddUnique(tied_[urn], index);
-    }
+    });
   }
 }
 
@@ -80,7 +57,7 @@ std::vector<std::size_t> RecordGraph::DependenciesOf(std::size_t index) const {
   std::set<std::size_t> found;
   const auto add = [&](const Urn& urn, bool with_children) {
     const auto at = by_urn_.find(urn);
-    if (urn.empty() || at == by_urn_.end()) {
+    if (at == by_urn_.end()) {
       return;
     }
     for (const std::size_t candidate : at->second) {
@@ -93,21 +70,12 @@ std::vector<std::size_t> RecordGraph::DependenciesOf(std::size_t index) const {
       }
     }
   };
-  // A parent counts as a dependency, its other children do not.
-  add(state.parent, false);
-  for (const Urn& urn : state.dependencies) {
-    add(urn, true);
-  }
-  for (const auto& [key, urns] : state.property_dependencies) {
-    for (const Urn& urn : urns) {
-      add(urn, true);
+  // Parent and provider count as dependencies, other children of the parent do not.
+  VisitReferences(state, [&](ReferenceKind kind, const Urn& urn) {
+    if (kind != ReferenceKind::kViewOf) {
+      add(urn, kind != ReferenceKind::kParent && kind != ReferenceKind::kProvider);
     }
-  }
-  add(state.deleted_with, true);
-  for (const Urn& urn : state.replace_with) {
-    add(urn, true);
-  }
-  add(ProviderUrn(state), false);
+  });
   return {found.begin(), found.end()};
 }
 

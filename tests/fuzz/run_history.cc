@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "engine/model/snapshot_guard.h"
+#include "tests/fuzz/compare.h"
+#include "tests/fuzz/fuzz_journal.h"
 #include "tests/fuzz/model.h"
 
 namespace davit::fuzz {
@@ -15,51 +16,6 @@ using testing::CountingIds;
 using testing::FakePluginHost;
 using testing::RecordingEvents;
 using testing::SeededLoop;
-
-/// Keeps what survives of a run, and judges every entry of it.
-class FuzzJournal final : public Journal {
- public:
-  FuzzJournal(const Snapshot& base, const Move& move, const Cloud& cloud)
-      : guard_(base), move_(move), cloud_(cloud) {}
-
-  Task<Result<void>> Append(JournalEntry entry) override {
-    co_await testing::Yield();
-    if (move_.full_at >= 0 && static_cast<int>(entries.size()) >= move_.full_at) {
-      is_full = true;
-      co_return Fail(ErrorKind::kFailed, "the disk is full", "free some space");
-    }
-    if (move_.crash_at >= 0 && static_cast<int>(entries.size()) >= move_.crash_at &&
-        !cloud_at_crash) {
-      cloud_at_crash =
-          cloud_;  // the process is gone; what this run does from here on did not happen
-    }
-    if (!cloud_at_crash) {
-      Judge(entry);
-      entries.push_back(std::move(entry));
-    }
-    co_return Result<void>();
-  }
-
-  std::vector<JournalEntry> entries;
-  std::optional<Cloud> cloud_at_crash;
-  bool is_full = false;
-  std::optional<std::string> violation;
-
- private:
-  void Judge(const JournalEntry& entry) {
-    const std::vector<Error> errors = guard_.Apply(entry);
-    if (!errors.empty() && !violation) {
-      violation = fmt::format("after journal entry {} ({}): {}",
-                              entries.size() + 1,
-                              entry.state ? entry.state->urn.text() : "no record",
-                              errors[0].message);
-    }
-  }
-
-  SnapshotGuard guard_;
-  const Move& move_;
-  const Cloud& cloud_;
-};
 
 class Runner {
  public:
@@ -353,7 +309,9 @@ class Runner {
            changing == steps.end() ? "a call changed something"
                                    : "there is still '" + *changing + "'");
     }
-    CompareWithProgram(program);
+    if (const std::optional<Finding> difference = Compare(program, state_, model_.cloud)) {
+      Find(difference->kind, difference->text);
+    }
     move.kind = Move::Kind::kDestroy;
     stage_ = "destroy";
     Make(move);
@@ -362,88 +320,6 @@ class Runner {
     }
     if (!finding_ && !model_.cloud.objects.empty()) {
       Find("destroy leaves objects", model_.cloud.objects.begin()->first);
-    }
-  }
-
-  void CompareWithProgram(const Program& program) {
-    std::map<Urn, int> records;
-    for (const StatePtr& record : state_.resources) {
-      ++records[record->urn];
-      if (record->pending_delete || record->pending_replacement || !record->init_errors.empty()) {
-        Find("unfinished record", record->urn.text());
-      }
-      const bool is_extra =
-          record->urn.is_root_stack() ||
-          (record->urn.is_provider() && record->urn.name().starts_with("default"));
-      if (!is_extra && std::ranges::none_of(program, [&](const Node& node) {
-            return UrnOf(program, node.name) == record->urn;
-          })) {
-        Find("extra record", record->urn.text());
-      }
-    }
-    for (const Node& node : program) {
-      if (records[UrnOf(program, node.name)] != 1) {
-        Find("missing record", node.name);
-      } else {
-        CompareRecord(program, node);
-      }
-    }
-  }
-
-  StatePtr RecordOf(const Program& program, const std::string& name) const {
-    const auto at = std::ranges::find(
-        state_.resources, UrnOf(program, name), [](const StatePtr& record) { return record->urn; });
-    return at == state_.resources.end() ? nullptr : *at;
-  }
-
-  // Whether record and object say what the program says.
-  void CompareRecord(const Program& program, const Node& node) {
-    const StatePtr record = RecordOf(program, node.name);
-    if (!node.parent.empty() && record->parent != UrnOf(program, node.parent)) {
-      Find("wrong record",
-           fmt::format("the parent of '{}' is '{}'", node.name, record->parent.text()));
-    }
-    if (node.kind != Node::Kind::kCustom) {
-      return;
-    }
-    PropertyMap expected;
-    for (const auto& [name, value] : {std::pair("value", node.value),
-                                      {"key", node.key},
-                                      {"first", node.first},
-                                      {"note", node.note}}) {
-      if (value != 0) {
-        expected[name] = PropertyValue(value);
-      }
-    }
-    for (const auto& [prefix, list] : {std::pair("from_", node.fed_by), {"key_", node.kept_by}}) {
-      for (const std::string& name : list) {
-        expected[prefix + name] = PropertyValue(RecordOf(program, name)->id);
-      }
-    }
-    PropertyMap stored = record->inputs;
-    stored.erase("fresh");
-    if (stored.contains("value") && stored["value"].is_secret()) {
-      stored["value"] = PropertyValue(stored["value"].as_secret()->Reveal());
-    }
-    if (node.ignores_value) {
-      stored.erase("value");
-      expected.erase("value");
-    }
-    if (stored != expected) {
-      Find("wrong record",
-           fmt::format("the inputs of '{}' are not those of the program", node.name));
-    }
-    const auto object = model_.cloud.objects.find(record->id);
-    if (object == model_.cloud.objects.end() || model_.cloud.excused_inputs.contains(record->id)) {
-      return;
-    }
-    PropertyMap held = object->second.inputs;
-    PropertyMap recorded = record->inputs;
-    held.erase("note");
-    recorded.erase("note");
-    if (held != recorded) {
-      Find("wrong object",
-           fmt::format("the object of '{}' has other inputs than its record", node.name));
     }
   }
 
