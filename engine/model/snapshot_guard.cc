@@ -68,19 +68,34 @@ void SnapshotGuard::Enter(RecordSlot slot) {
   if (state->urn.is_provider()) {
     by_provider_[ProviderRef{state->urn, state->id}.Key()].places.push_back(slot);
   }
+  const auto renamed = renamed_.find(slot);
+  if (renamed != renamed_.end()) {
+    by_urn_[renamed->second.text()].places.push_back(slot);
+    if (state->urn.is_provider()) {
+      by_provider_[ProviderRef{renamed->second, state->id}.Key()].places.push_back(slot);
+    }
+  }
   CountReferences(*state, 1);
 }
 
 void SnapshotGuard::Leave(RecordSlot slot, Before* before) {
   const StatePtr& state = replay_.At(slot);
+  const auto leave = [&](Target& target, bool is_provider) {
+    before->push_back({&target, target.First(), is_provider});
+    std::erase(target.places, slot);
+  };
   Target& own = by_urn_[state->urn.text()];
-  before->push_back({&own, own.First(), false});
-  std::erase(own.places, slot);
+  leave(own, false);
   own.live -= state->pending_delete ? 0 : 1;
   if (state->urn.is_provider()) {
-    Target& provider = by_provider_[ProviderRef{state->urn, state->id}.Key()];
-    before->push_back({&provider, provider.First(), true});
-    std::erase(provider.places, slot);
+    leave(by_provider_[ProviderRef{state->urn, state->id}.Key()], true);
+  }
+  const auto renamed = renamed_.find(slot);
+  if (renamed != renamed_.end()) {
+    leave(by_urn_[renamed->second.text()], false);
+    if (state->urn.is_provider()) {
+      leave(by_provider_[ProviderRef{renamed->second, state->id}.Key()], true);
+    }
   }
   CountReferences(*state, -1);
 }
@@ -115,6 +130,9 @@ bool SnapshotGuard::Take(const JournalEntry& entry) {
   replay_.Apply(entry);
   if (replay_.added_size() > added_before) {
     slots.push_back({false, added_before});
+    if (!entry.renamed_from.empty()) {
+      renamed_[slots.back()] = entry.renamed_from;
+    }
   }
   for (const RecordSlot slot : slots) {
     Enter(slot);
@@ -140,6 +158,7 @@ std::vector<Error> SnapshotGuard::Apply(const JournalEntry& entry) {
     }
     if (entry.kind == JournalKind::kRebuiltBase) {
       replay_.Apply(entry);
+      renamed_.clear();
       ReadAll();
       is_suspicious_ = true;
     } else if (entry.kind == JournalKind::kBegin || entry.kind == JournalKind::kFailure) {

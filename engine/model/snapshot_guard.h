@@ -2,6 +2,7 @@
 // Integrity of a running deployment (E207, E214): judges each journal entry before anybody writes
 // it. Engine thread.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -60,6 +61,9 @@ class SnapshotGuard {
   bool Take(const JournalEntry& entry);
 
   JournalReplay replay_;
+  /// Added records that an alias found (E51): references to the old URN count as references to
+  /// them.
+  std::map<RecordSlot, Urn> renamed_;
   Targets by_urn_;
   Targets by_provider_;
   bool is_suspicious_ = false;

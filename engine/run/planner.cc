@@ -84,10 +84,12 @@ void Planner::FindOld(Work& work) {
   const Goal& goal = work.registration.goal;
   const Urn claimant = context_.aliases.NewOf(urn);
   if (!claimant.empty()) {
-    work.conflict = At(urn,
-                       2016,
-                       fmt::format("the URN '{}' is already an alias of '{}'", urn.text(), claimant.text()),
-                       "remove the alias, or give the resource another name");
+    work.old_state = context_.Old(urn);
+    work.conflict =
+        At(urn,
+           2016,
+           fmt::format("the URN '{}' is already an alias of '{}'", urn.text(), claimant.text()),
+           "remove the alias, or give the resource another name");
     return;
   }
   work.old_state = context_.Old(urn);
@@ -101,11 +103,13 @@ void Planner::FindOld(Work& work) {
     }
     const Urn other = context_.seen.contains(alias) ? alias : context_.aliases.NewOf(alias);
     if (!other.empty() && other != urn) {
-      work.conflict = At(
-          urn,
-          2008,
-          fmt::format("the alias '{}' of '{}' belongs to '{}'", alias.text(), urn.text(), other.text()),
-          "remove the alias from one of them");
+      work.old_state = found;
+      work.conflict =
+          At(urn,
+             2008,
+             fmt::format(
+                 "the alias '{}' of '{}' belongs to '{}'", alias.text(), urn.text(), other.text()),
+             "remove the alias from one of them");
       return;
     }
     work.old_state = found;
@@ -142,22 +146,25 @@ Result<Plan> Planner::MakeUntargeted(Work& work) {
   if (!work.old_state) {
     return MakeSame(work, true);  // E124
   }
+  context_.untargeted.insert(urn);
   Plan plan;
-  if (context_.claimed.contains(work.old_state.get())) {  // carried forward before its own registration
+  if (context_.claimed.contains(
+          work.old_state.get())) {  // carried forward before its own registration
     context_.carried_forward.erase(urn);
     return plan;
   }
   const ResourceState& old_state = *work.old_state;
   const Result<ProviderRef> provider = ProviderRef::Parse(old_state.provider);
   if (provider && !context_.seen.contains(context_.aliases.Current(provider->urn))) {  // E127
-    return Fail(At(urn,
-                   2002,
-                   fmt::format("'{}' is not targeted and needs its provider '{}', which the program no "
-                               "longer registers",
-                               urn.text(),
-                               old_state.provider),
-                   "go back to the provider that it had, or target everything that changes its "
-                   "provider"));
+    return Fail(
+        At(urn,
+           2002,
+           fmt::format("'{}' is not targeted and needs its provider '{}', which the program no "
+                       "longer registers",
+                       urn.text(),
+                       old_state.provider),
+           "go back to the provider that it had, or target everything that changes its "
+           "provider"));
   }
   DAVIT_TRY_VOID(CarryForward(context_, work.old_state, plan.chain));
   context_.carried_forward.erase(old_state.urn);
@@ -177,12 +184,13 @@ Result<void> Planner::CheckSkippedDependencies(const Work& work) {
     if (!context_.skipped_creates.contains(urn)) {
       continue;
     }
-    Error error = At(work.state->urn,
-                     2013,
-                     fmt::format("'{}' depends on '{}', which is not targeted and does not exist yet",
-                                 work.state->urn.text(),
-                                 urn.text()),
-                     "target it too");
+    Error error =
+        At(work.state->urn,
+           2013,
+           fmt::format("'{}' depends on '{}', which is not targeted and does not exist yet",
+                       work.state->urn.text(),
+                       urn.text()),
+           "target it too");
     if (!context_.preview) {
       return Fail(std::move(error));
     }
@@ -196,12 +204,13 @@ Result<void> Planner::CheckSkippedDependencies(const Work& work) {
 Task<Result<Plan>> Planner::MakeRead(Work& work) {
   const Registration& registration = work.registration;
   if (registration.read_id.empty()) {
-    co_return Fail(
-        At(registration.urn, 2002, "the id to read is empty", "give the id of an existing resource"));
+    co_return Fail(At(
+        registration.urn, 2002, "the id to read is empty", "give the id of an existing resource"));
   }
   DAVIT_CO_TRY(work.provider, co_await context_.EnsureProvider(work.state->provider));
   const StatePtr& old_state = work.old_state;
-  const bool replaces = old_state && !old_state->external && old_state->id != registration.read_id;  // E61
+  const bool replaces =
+      old_state && !old_state->external && old_state->id != registration.read_id;  // E61
   Plan plan;
   Step step = StepFor(work, replaces ? StepOp::kReadReplacement : StepOp::kRead);
   context_.logical_op[registration.urn] = step.op;
@@ -278,9 +287,10 @@ Task<Result<void>> Planner::CheckInputs(Work& work) {
   }
   // Named first: g++ 12 destroys a conditional temporary in an awaiting statement twice.
   const StatePtr compared = compares ? work.old_state : nullptr;
-  DAVIT_CO_TRY(work.state->inputs,
-               co_await CheckInputsOf(
-                   context_, urn, compared, std::move(news), work.provider, work.registration.seed));
+  DAVIT_CO_TRY(
+      work.state->inputs,
+      co_await CheckInputsOf(
+          context_, urn, compared, std::move(news), work.provider, work.registration.seed));
   co_return Result<void>();
 }
 
@@ -297,18 +307,22 @@ Task<Result<void>> Planner::PrepareReplacement(Work& work,
     for (const std::string& key : diff.keys) {
       keys += (keys.empty() ? "" : ", ") + key;
     }
-    std::string message = fmt::format(
-        "'{}' has the option 'import' but would have to be replaced{}", urn.text(), keys.empty() ? "" : ": " + keys);
+    std::string message =
+        fmt::format("'{}' has the option 'import' but would have to be replaced{}",
+                    urn.text(),
+                    keys.empty() ? "" : ": " + keys);
     if (!context_.preview) {
-      co_return Fail(At(urn,
-                        2000,
-                        std::move(message),
-                        "make the program's values equal to those of the imported object, or remove the "
-                        "option once it is imported"));
+      co_return Fail(
+          At(urn,
+             2000,
+             std::move(message),
+             "make the program's values equal to those of the imported object, or remove the "
+             "option once it is imported"));
     }
     context_.reporter.Warn(urn, message);
   }
-  if (old_state.protect && work.state->protect && !context_.request.options.ignore_protect) {  // E92
+  if (old_state.protect && work.state->protect &&
+      !context_.request.options.ignore_protect) {  // E92
     Error error = MakeError(ErrorKind::kRefused,
                             fmt::format("'{}' must be replaced but is protected", urn.text()),
                             "set `protect: false` on it first, or undo the change");
@@ -339,16 +353,19 @@ Task<Result<Plan>> Planner::Decide(Work& work) {
   const Urn& urn = work.registration.urn;
   const Goal& goal = work.registration.goal;
   const StatePtr& old_state = work.old_state;
-  const bool was_gone = old_state && (old_state->pending_replacement ||
-                                      (!work.is_recreated && context_.deleted_records.contains(context_.BaseOf(old_state))));
+  const bool was_gone =
+      old_state &&
+      (old_state->pending_replacement ||
+       (!work.is_recreated && context_.deleted_records.contains(context_.BaseOf(old_state))));
   StepQuestion question;
   question.old_state = old_state.get();
   question.was_deleted_first = work.is_recreated;
   question.is_gone = was_gone;
   question.delete_before_replace = goal.delete_before_replace;
   if (old_state && !work.is_recreated && !old_state->external) {
-    DAVIT_CO_TRY(question.diff,
-                 co_await CompareWithOld(context_, *work.state, old_state, work.provider, work.is_forced));
+    DAVIT_CO_TRY(
+        question.diff,
+        co_await CompareWithOld(context_, *work.state, old_state, work.provider, work.is_forced));
   }
   const StepRow row = DecideStep(question);
   const bool replaces = row == StepRow::kReplaceCreateFirst || row == StepRow::kReplaceDeleteFirst;
@@ -412,23 +429,26 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
     co_return MakeUntargeted(work);
   }
   if (context_.carried_forward.erase(urn) > 0) {
-    co_return Fail(At(urn,
-                      2001,
-                      fmt::format("'{}' is registered after a resource that is not targeted and depended "
-                                  "on it",
-                                  urn.text()),
-                      "target that resource too, or let the program register this one first"));
+    co_return Fail(
+        At(urn,
+           2001,
+           fmt::format("'{}' is registered after a resource that is not targeted and depended "
+                       "on it",
+                       urn.text()),
+           "target that resource too, or let the program register this one first"));
   }
-  const bool refreshes = options.run_program && (options.mode == DeploymentMode::kRefresh ||
-                                                 (options.refresh_first && !context_.makes_nothing()));
+  const bool refreshes =
+      options.run_program && (options.mode == DeploymentMode::kRefresh ||
+                              (options.refresh_first && !context_.makes_nothing()));
   if (refreshes && work.old_state && !registration.is_resumed) {
     DAVIT_CO_TRY_VOID(co_await PrepareRefresh(work));
     co_return MakeRefresh(work);
   }
   if (context_.makes_nothing()) {  // E149, E153
     const std::vector<Urn> needs = DependenciesOf(*work.state);
-    const bool is_pending = std::ranges::any_of(
-        needs, [&](const Urn& dependency) { return context_.skipped_creates.contains(dependency); });
+    const bool is_pending = std::ranges::any_of(needs, [&](const Urn& dependency) {
+      return context_.skipped_creates.contains(dependency);
+    });
     if (!work.old_state && (is_pending || (goal.custom && !is_provider))) {
       co_return MakeSame(work, true);
     }
@@ -449,8 +469,10 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
   }
   work.is_recreated = work.old_state && context_.deleted_first.contains(urn);
   work.is_forced = work.old_state && (work.old_state->taint || context_.forced.Names(urn));
-  const bool imports = goal.custom && !is_provider && !goal.import_id.empty() && !registration.was_imported &&
-                       !(work.old_state && !work.old_state->external && ImportedId(*work.old_state) == goal.import_id);
+  const bool imports = goal.custom && !is_provider && !goal.import_id.empty() &&
+                       !registration.was_imported &&
+                       !(work.old_state && !work.old_state->external &&
+                         ImportedId(*work.old_state) == goal.import_id);
   Result<Plan> plan = Plan();
   if (imports) {
     plan = MakeImport(work);

@@ -78,15 +78,13 @@ Task<void> RunRefresh(RunContext& context, RefreshScope which) {
     }
   }
   CleanReferences(rebuilt, context.base);
-  if (!context.preview) {
-    JournalEntry entry;
-    entry.kind = JournalKind::kRebuiltBase;
-    entry.operation_id = ++context.last_operation;
-    const Result<void> written = co_await context.Write(std::move(entry));
-    if (!written) {
-      context.reporter.Report(written.error());
-      context.step_failed = true;
-    }
+  JournalEntry entry;
+  entry.kind = JournalKind::kRebuiltBase;
+  entry.operation_id = ++context.last_operation;
+  const Result<void> written = co_await context.Write(std::move(entry));
+  if (!written) {
+    context.reporter.Report(written.error());
+    context.step_failed = true;
   }
   context.SetBase(std::move(rebuilt));
 }

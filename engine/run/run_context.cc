@@ -76,6 +76,14 @@ Task<Result<InstancePtr>> RunContext::EnsureProvider(std::string reference) {
 }
 
 Task<Result<void>> RunContext::Write(JournalEntry entry) {
+  for (Error& error : guard.Apply(entry)) {
+    if (!preview) {
+      co_return Fail(std::move(error).WithContext(
+          "the state would become invalid, so the step is not recorded as done"));
+    }
+    reporter.Report(error);
+    recorded_error = true;
+  }
   if (preview) {
     co_return Result<void>();
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/deployment.h"
+#include "engine/model/snapshot_guard.h"
 #include "engine/plan/aliases.h"
 #include "engine/plan/record_graph.h"
 #include "engine/plan/targets.h"
@@ -31,7 +32,8 @@ struct RunContext {
         forced(request_in.options.replaces),
         reporter(loop_in, *request_in.events, request_in.options.preview),
         providers(request_in.pool, request_in.options.preview, CancelToken()),
-        workers(request_in.options.parallel < 1 ? 1 : request_in.options.parallel) {}
+        workers(request_in.options.parallel < 1 ? 1 : request_in.options.parallel),
+        guard(request_in.base) {}
 
   Loop& loop;
   DeploymentRequest& request;
@@ -41,6 +43,7 @@ struct RunContext {
   Reporter reporter;
   ProviderRegistry providers;
   Semaphore workers;  ///< operations in flight (E16)
+  SnapshotGuard guard;
 
   // --- the state before
 
@@ -60,29 +63,33 @@ struct RunContext {
   // --- what has happened in this run
 
   AliasTable aliases;
-  std::unordered_set<Urn> seen;             ///< registered, read or carried forward (E43, E45)
-  std::unordered_set<Urn> carried_forward;  ///< of these, those that no registration has asked for (E132)
-  std::unordered_map<Urn, StatePtr> news;   ///< records as they are now
-  std::vector<Urn> news_order;              ///< keys of `news` in the order in which they came (E203)
+  std::unordered_set<Urn> seen;  ///< registered, read or carried forward (E43, E45)
+  std::unordered_set<Urn>
+      carried_forward;  ///< of these, those that no registration has asked for (E132)
+  std::unordered_map<Urn, StatePtr> news;  ///< records as they are now
+  std::vector<Urn> news_order;  ///< keys of `news` in the order in which they came (E203)
   std::unordered_map<Urn, StatePtr> matched;  ///< the old record that a registration found (E49)
-  std::unordered_set<const ResourceState*> claimed;  ///< old records that a registration or a carry took over
+  std::unordered_set<const ResourceState*>
+      claimed;  ///< old records that a registration or a carry took over
   /// Operation that added a record, for records that a later step of this run changes or removes.
   std::unordered_map<const ResourceState*, std::int64_t> added_by;
   /// What a refresh found, by the base record that it was; null: the object is gone (E148).
   std::unordered_map<const ResourceState*, StatePtr> refreshed;
   /// The base record that a refreshed one stands for.
   std::unordered_map<const ResourceState*, const ResourceState*> origin;
-  std::unordered_map<Urn, StepOp> logical_op;      ///< what was done to it, for RegisterOutputs
-  std::unordered_set<Urn> replaced;                ///< being replaced in this run (E85, E86)
-  std::unordered_set<Urn> skipped_creates;         ///< D9
-  std::unordered_set<Urn> failed_or_skipped;       ///< under continue-on-error (E30)
+  std::unordered_map<Urn, StepOp> logical_op;  ///< what was done to it, for RegisterOutputs
+  std::unordered_set<Urn> replaced;            ///< being replaced in this run (E85, E86)
+  std::unordered_set<Urn> skipped_creates;     ///< D9
+  std::unordered_set<Urn> untargeted;          ///< registered and kept as they are (E126)
+  std::unordered_set<Urn> failed_or_skipped;   ///< under continue-on-error (E30)
   std::unordered_set<Urn> deleted;  ///< old URNs whose delete is planned or done (E99, E102)
   /// Deleted by somebody's delete-before-replace; the keys that its own diff gave (D1, E90).
   std::unordered_map<Urn, std::vector<std::string>> deleted_first;
-  std::unordered_set<const ResourceState*> deleted_records;  ///< old records whose delete is planned
+  std::unordered_set<const ResourceState*>
+      deleted_records;  ///< old records whose delete is planned
   /// Old records that a create-first replacement condemned.
   std::unordered_set<const ResourceState*> marked_records;
-  std::vector<StatePtr> failed_olds;  ///< old records of failed steps (E30)
+  std::vector<StatePtr> failed_olds;         ///< old records of failed steps (E30)
   std::optional<PropertyMap> stack_outputs;  ///< as the program gave them (E23)
   Urn root_stack;
 
@@ -111,7 +118,8 @@ struct RunContext {
   Task<Result<InstancePtr>> EnsureProvider(std::string reference);
   /// Whether the program was meant to make nothing new: refresh and destroy (E149, E153).
   bool makes_nothing() const { return request.options.mode != DeploymentMode::kUpdate; }
-  /// Makes an entry durable; previews write nothing (E110).
+  /// Judges an entry and makes it durable; one that would make the state invalid is a failure, and
+  /// is not written. Previews write nothing (E110) and report what is wrong (E214).
   Task<Result<void>> Write(JournalEntry entry);
 };
 

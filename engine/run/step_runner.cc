@@ -207,15 +207,16 @@ Task<Result<void>> ApplyImport(RunContext& context, Step& step) {
   DAVIT_CO_TRY(ReadResponse response,
                co_await ReadResource(step.provider, std::move(request), CancelToken()));
   if (!response.outputs) {
-    co_return Fail(ErrorKind::kFailed,
-                   fmt::format("the object to import, with id '{}', does not exist", state.import_id),
-                   "check the id in the option 'import'");
+    co_return Fail(
+        ErrorKind::kFailed,
+        fmt::format("the object to import, with id '{}', does not exist", state.import_id),
+        "check the id in the option 'import'");
   }
   if (!response.inputs) {
-    co_return Fail(ErrorKind::kUnimplemented,
-                   fmt::format("the provider cannot import '{}': its Read gives no inputs",
-                               state.urn.text()),
-                   "use a version of the provider that supports import");
+    co_return Fail(
+        ErrorKind::kUnimplemented,
+        fmt::format("the provider cannot import '{}': its Read gives no inputs", state.urn.text()),
+        "use a version of the provider that supports import");
   }
   state.id = response.id.empty() ? state.import_id : response.id;
   state.inputs = *std::move(response.inputs);
@@ -520,7 +521,9 @@ Task<bool> RunChain(RunContext& context, Chain& chain) {
       ReportRefresh(context, step);
       continue;
     }
-    const bool is_component = step.new_state && !step.new_state->custom;
+    // E216: a component is done when its outputs are registered, or deleted.
+    const StatePtr shown = step.new_state ? StatePtr(step.new_state) : step.old_state;
+    const bool is_component = !shown->custom && step.op != StepOp::kDelete;
     const bool is_uncounted =  // E40
         step.op == StepOp::kRead &&
         !(step.old_state && !(step.old_state->outputs == step.new_state->outputs));
@@ -534,6 +537,10 @@ Task<bool> RunChain(RunContext& context, Chain& chain) {
 }
 
 Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap outputs) {
+  if (context.skipped_creates.contains(urn) || context.untargeted.contains(urn) ||
+      context.failed_or_skipped.contains(urn)) {
+    co_return Result<void>();  // E22: accepted and ignored
+  }
   const auto at = context.news.find(urn);
   if (at == context.news.end()) {
     co_return Fail(ErrorKind::kInvalid,

@@ -1,0 +1,167 @@
+// Refresh and destroy that run the program (E147-E153), continue-on-error (E30), old states (E27).
+#include <catch2/catch.hpp>
+
+#include "tests/support/engine_fakes.h"
+
+namespace davit::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+DeploymentResult RunWith(FakeStack& stack,
+                         DeploymentMode mode,
+                         std::vector<FakeResource> resources) {
+  FakeProgram program(std::move(resources));
+  stack.options.mode = mode;
+  stack.options.run_program = true;
+  return stack.Run(&program);
+}
+
+void Drifts(FakeStack& stack, int value) {
+  stack.host.behaviour.read = [value](const ReadRequest& request) {
+    ReadResponse response;
+    response.id = request.id;
+    response.inputs = PropertyMap{{"v", value}};
+    response.outputs = PropertyMap{{"v", value}};
+    return response;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("[E149] [S148] a refresh with the program reads, and neither makes nor changes") {
+  FakeStack stack;
+  stack.Up({{.name = "a", .properties = {{"v", 1}}}, {.name = "b", .properties = {{"v", 1}}}});
+  Drifts(stack, 5);
+  CHECK(RunWith(stack,
+                DeploymentMode::kRefresh,
+                {{.name = "a", .properties = {{"v", 2}}}, {.name = "new", .after = {"a"}}})
+            .kind == DeploymentResultKind::kSucceeded);
+  CHECK(stack.Changes().empty());
+  CHECK(stack.Record("a")->inputs.at("v") == PropertyValue(5));
+  CHECK(stack.Record("b")->inputs.at("v") == PropertyValue(5));  // the tail: not registered
+  CHECK(stack.Record("new") == nullptr);
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
+TEST_CASE("[E148] [S151] an update with a refresh by the program goes on from what is there") {
+  FakeStack stack;
+  stack.Up({{.name = "a", .properties = {{"v", 1}}}});
+  stack.options.refresh_first = true;
+  SECTION("drifted: updated back") {
+    Drifts(stack, 5);
+    CHECK(RunWith(stack, DeploymentMode::kUpdate, {{.name = "a", .properties = {{"v", 1}}}}).kind ==
+          DeploymentResultKind::kSucceeded);
+    CHECK(stack.Changes() == Lines{"Update a"});
+  }
+  SECTION("gone: made anew") {
+    stack.host.behaviour.read = [](const ReadRequest&) { return ReadResponse(); };
+    CHECK(RunWith(stack, DeploymentMode::kUpdate, {{.name = "a", .properties = {{"v", 1}}}}).kind ==
+          DeploymentResultKind::kSucceeded);
+    CHECK(stack.Changes() == Lines{"Create a"});
+    CHECK(stack.Record("a")->id == "a-2");
+  }
+  SECTION("replaced: the object that was read is deleted") {
+    Drifts(stack, 5);
+    stack.host.behaviour.diff = [](const DiffRequest& request) {
+      DiffResponse response;
+      if (!(request.old_inputs == request.new_inputs)) {
+        response.changes = DiffChanges::kSome;
+        response.replaces = {"v"};
+      }
+      return response;
+    };
+    RunWith(stack, DeploymentMode::kUpdate, {{.name = "a", .properties = {{"v", 1}}}});
+    CHECK(stack.Changes() == Lines{"Create a", "Delete a"});
+    CHECK(stack.state.resources.size() == 3);
+  }
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
+TEST_CASE("[E153] [S154] a destroy with the program makes nothing and deletes everything") {
+  FakeStack stack;
+  stack.Up({{.name = "a", .properties = {{"v", 1}}}, {.name = "b", .from = {{"x", "a"}}}});
+  CHECK(RunWith(stack,
+                DeploymentMode::kDestroy,
+                {{.name = "a", .properties = {{"v", 2}}}, {.name = "new", .after = {"a"}}})
+            .kind == DeploymentResultKind::kSucceeded);
+  CHECK(stack.Changes() == Lines{"Delete b", "Delete a"});
+  CHECK(stack.state.resources.empty());
+}
+
+TEST_CASE("[E30] [S159] the run goes on past a failure and leaves out what needs it") {
+  FakeStack stack;
+  stack.Up({{.name = "gone"}});
+  stack.host.behaviour.create = [](const CreateRequest& request) -> Result<CreateResponse> {
+    if (request.urn.name() == "b" && !request.preview) {
+      return Fail(ErrorKind::kFailed, "quota");
+    }
+    CreateResponse response;
+    response.id = request.preview ? "" : std::string(request.urn.name());
+    response.outputs = request.inputs;
+    return response;
+  };
+  stack.options.continue_on_error = true;
+  CHECK(stack.Up({{.name = "b"}, {.name = "c", .from = {{"x", "b"}}}, {.name = "d"}}).kind ==
+        DeploymentResultKind::kFailed);
+  CHECK(stack.Record("b") == nullptr);
+  CHECK(stack.Record("c") == nullptr);
+  CHECK(stack.Record("d") != nullptr);
+  CHECK(stack.Record("gone") == nullptr);
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
+TEST_CASE("[E30] [S158] a destroy goes on past a failed delete and keeps what that record needs") {
+  FakeStack stack;
+  stack.Up({{.name = "a"}, {.name = "b"}, {.name = "c", .from = {{"x", "b"}}}});
+  stack.host.behaviour.remove = [](const DeleteRequest& request) -> Result<void> {
+    if (request.urn.name() == "c") {
+      return Fail(ErrorKind::kFailed, "in use");
+    }
+    return {};
+  };
+  stack.options.continue_on_error = true;
+  CHECK(stack.Destroy().kind == DeploymentResultKind::kFailed);
+  CHECK(stack.Record("a") == nullptr);
+  CHECK(stack.Record("b") != nullptr);
+  CHECK(stack.Record("c") != nullptr);
+}
+
+TEST_CASE("[E27] [S96] records of old states get a default provider before anything else") {
+  FakeStack stack;
+  stack.Up({{.name = "a"}});
+  Snapshot old_state = stack.state;
+  std::erase_if(old_state.resources,
+                [](const StatePtr& state) { return state->urn.is_provider(); });
+  for (StatePtr& state : old_state.resources) {
+    auto without = std::make_shared<ResourceState>(*state);
+    without->provider.clear();
+    state = std::move(without);
+  }
+  stack.state = old_state;
+  CHECK(stack.Up({{.name = "a"}}).kind == DeploymentResultKind::kSucceeded);
+  CHECK(stack.Changes().empty());
+  CHECK_FALSE(stack.Record("a")->provider.empty());
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
+TEST_CASE("[E145] [S152] marked records are read before an update") {
+  FakeStack stack;
+  stack.host.behaviour.create = [](const CreateRequest& request) {
+    CreateResponse response;
+    response.id = "x";
+    response.outputs = request.inputs;
+    response.refresh_before_update = request.urn.name() == "a";
+    return response;
+  };
+  stack.Up({{.name = "a", .properties = {{"v", 1}}}, {.name = "b"}});
+  CHECK(stack.Record("a")->refresh_before_update);
+  stack.Up({{.name = "a", .properties = {{"v", 2}}}, {.name = "b"}});
+  const std::string read = "Read " + stack.Record("a")->urn.text();
+  CHECK(std::ranges::count(stack.host.log, read) == 1);
+  CHECK(std::ranges::count_if(stack.host.log, [](const std::string& line) {
+          return line.starts_with("Read ");
+        }) == 1);
+}
+
+}  // namespace davit::testing
