@@ -211,8 +211,8 @@ Task<Result<std::shared_ptr<Chain>>> PlanDelete(RunContext& context,
   const bool is_gone =
       state->pending_replacement || context.deleted_records.contains(context.BaseOf(state));
   step.op = is_gone ? StepOp::kRemovePendingReplace : DeleteOp(*state, step.is_replacement);
-  DAVIT_CO_TRY(step.provider, co_await ProviderForOld(context, state));  // E28
-  if (!is_gone) {
+  if (!is_gone) {  // S40: what is gone needs no provider, and its own may be gone too
+    DAVIT_CO_TRY(step.provider, co_await ProviderForOld(context, state));  // E28
     context.deleted.insert(state->urn);
   }
   auto chain = std::make_shared<Chain>();

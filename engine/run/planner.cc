@@ -457,6 +457,9 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
         co_return Plan();
       }
       work.state->inputs = work.old_state->inputs;
+      // What was only read is not ours to delete, and what is deleted already not to be deleted again.
+      work.state->external = work.old_state->external;
+      work.state->pending_replacement = work.old_state->pending_replacement;
       co_return MakeSame(work, false);
     }
   }

@@ -564,7 +564,9 @@ Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap output
   step.new_state = after;
   context.logical_op.erase(op);
   const auto added = context.added_by.find(before.get());
-  if (!(before->outputs == after->outputs) && added != context.added_by.end()) {
+  // The root stack's outputs come last: a destroy that ran the program has dropped its record by then.
+  const bool is_dropped = urn == context.root_stack && context.deleted.contains(urn);
+  if (!(before->outputs == after->outputs) && added != context.added_by.end() && !is_dropped) {
     JournalEntry entry;
     entry.kind = JournalKind::kOutputs;
     entry.operation_id = ++context.last_operation;

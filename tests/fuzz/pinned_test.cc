@@ -72,6 +72,30 @@ TEST_CASE("[E90] [E93] a replacement with a cascade survives a crash at every jo
   }
 }
 
+TEST_CASE(
+    "[S40] a deleted record is dropped and refreshed without its provider, which may be gone") {
+  const Node provider = Of(Node::Kind::kProvider, "c");
+  Node user = Custom("d");
+  user.uses = "c";
+  Node changed = provider;
+  changed.first = 2;
+  History history{{Up({provider, user}), Up({changed, Custom("d")}), Up({})}};
+  history.moves[1].crash_at = 8;
+  CHECK(Outcome(history).empty());
+  history.moves[2].kind = Move::Kind::kRefresh;
+  CHECK(Outcome(history).empty());
+}
+
+TEST_CASE("[E153] a destroy that runs the program deletes nothing that was only read") {
+  Move destroy = Up({Custom("g")});
+  destroy.kind = Move::Kind::kDestroy;
+  destroy.runs_program = true;
+  CHECK(Outcome({{Up({Of(Node::Kind::kRead, "g")}), destroy}}).empty());
+  destroy.program.clear();
+  CHECK(
+      Outcome({{destroy}}).empty());  // [E23] the root stack is gone before its outputs are stored
+}
+
 TEST_CASE("[S198] a seed always makes the same history") {
   for (std::uint64_t seed = 1; seed < 50; ++seed) {
     CHECK(Text(MakeHistory(seed, {})) == Text(MakeHistory(seed, {})));

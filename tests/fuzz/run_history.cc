@@ -302,7 +302,8 @@ class Runner {
     }
     const std::vector<std::string> steps = events_.Steps();
     const auto changing = std::ranges::find_if(steps, [](const std::string& step) {
-      return step.find(" same ") == std::string::npos && step.find(" read ") == std::string::npos;
+      const std::string op = step.substr(5, step.rfind(' ') - 5);
+      return op != "same" && op != "read" && op != "refresh";
     });
     if (changing != steps.end() || model_.changes() > 0) {
       Find("does not converge",
