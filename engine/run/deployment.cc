@@ -51,10 +51,10 @@ Task<void> FinishStack(RunContext& context) {
 
 Error NotFound(const std::string& literal, const char* what) {
   const bool may_be_shell = literal.find('$') == std::string::npos;
-  Error error = MakeError(ErrorKind::kInvalid,
-                          fmt::format("the {} '{}' could not be found", what, literal),
-                          may_be_shell ? "check the URN; a shell may have removed a '$' from it"
-                                       : "check the URN");
+  Error error = MakeError(
+      ErrorKind::kInvalid,
+      fmt::format("the {} '{}' could not be found", what, literal),
+      may_be_shell ? "check the URN; a shell may have removed a '$' from it" : "check the URN");
   error.code = may_be_shell ? 2011 : 2010;
   return error;
 }
@@ -98,6 +98,14 @@ Task<void> RunProgramSteps(RunContext& context, Generator& generator, Monitor& m
 Task<void> RunSteps(RunContext& context, Generator& generator) {
   const DeploymentOptions& options = context.request.options;
   const bool runs_program = options.mode == DeploymentMode::kUpdate || options.run_program;
+  if (context.request.info.config.contains("pulumi:autonaming")) {  // E73
+    context.reporter.Report(MakeError(ErrorKind::kUnimplemented,
+                                      "the configuration 'pulumi:autonaming' is not supported yet",
+                                      "remove it with `davit config rm pulumi:autonaming` and name "
+                                      "the resources, or let providers name them"));
+    context.generator_failed = true;
+    co_return;
+  }
   const Result<void> migrated = co_await MigrateState(context);
   if (!migrated) {
     context.reporter.Report(migrated.error());

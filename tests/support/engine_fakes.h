@@ -359,6 +359,7 @@ class FakeStack {
   RecordingEvents events;
   MemoryJournal journal;
   DeploymentOptions options;
+  std::map<std::string, ConfigValue> config;
   CancelSource cancel;
 
   /// Runs one deployment; afterwards `state` is what the journal replays to (unless it was a
@@ -372,6 +373,7 @@ class FakeStack {
     request.info.project = "proj";
     request.info.stack = "dev";
     request.info.preview = options.preview;
+    request.info.config = config;
     request.base = state;
     request.source = program;
     request.journal = &journal;
