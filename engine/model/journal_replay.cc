@@ -19,12 +19,19 @@ void Flag(StatePtr& record, bool ResourceState::*flag) {
 
 }  // namespace
 
-JournalReplay::JournalReplay(const Snapshot& base) : base_(base.resources), result_(base) {
+ReplayPoint StartReplay(const Snapshot& base) {
+  ReplayPoint point;
+  point.frame = base;
+  point.frame.resources.clear();
+  point.frame.pending_operations.clear();
+  point.before = base.resources;
+  point.base = base.resources;
   for (const PendingOperation& operation : base.pending_operations) {
     if (operation.type == OperationType::kCreating) {  // E205: the others are forgotten (S149)
-      carried_.push_back(operation);
+      point.carried.push_back(operation);
     }
   }
+  return point;
 }
 
 std::vector<RecordSlot> JournalReplay::Touched(const JournalEntry& entry) const {
@@ -32,7 +39,7 @@ std::vector<RecordSlot> JournalReplay::Touched(const JournalEntry& entry) const 
   for (const std::optional<std::int64_t>* old_index :
        {&entry.remove_old, &entry.delete_old, &entry.pending_replacement_old}) {
     if (*old_index) {
-      DAVIT_CHECK(**old_index >= 0 && Index(**old_index) < base_.size(),
+      DAVIT_CHECK(**old_index >= 0 && Index(**old_index) < point_.base.size(),
                   "a journal entry names a record outside its base");
       slots.push_back({true, Index(**old_index)});
     }
@@ -49,107 +56,109 @@ std::vector<RecordSlot> JournalReplay::Touched(const JournalEntry& entry) const 
 }
 
 const StatePtr& JournalReplay::At(RecordSlot slot) const {
-  return slot.in_base ? base_.at(slot.index) : added_.at(slot.index);
+  return slot.in_base ? point_.base.at(slot.index) : point_.added.at(slot.index);
 }
 
 void JournalReplay::Apply(const JournalEntry& entry) {
   switch (entry.kind) {
     case JournalKind::kBegin:
       if (entry.operation) {
-        pending_[entry.operation_id] = PendingOperation{*entry.operation, entry.state};
+        point_.pending[entry.operation_id] = PendingOperation{*entry.operation, entry.state};
       }
       return;
     case JournalKind::kFailure:
-      pending_.erase(entry.operation_id);
+      point_.pending.erase(entry.operation_id);
       return;
     case JournalKind::kSuccess:
-      pending_.erase(entry.operation_id);
-      is_refreshed_ = is_refreshed_ || entry.is_refresh;
+      point_.pending.erase(entry.operation_id);
+      point_.is_refreshed = point_.is_refreshed || entry.is_refresh;
       Succeed(entry);
       return;
     case JournalKind::kRefreshSuccess:
-      pending_.erase(entry.operation_id);
+      point_.pending.erase(entry.operation_id);
       DAVIT_CHECK(entry.remove_old, "a refresh entry names no record");
-      base_.at(Index(*entry.remove_old)) = entry.state;
-      is_refreshed_ = true;
+      point_.base.at(Index(*entry.remove_old)) = entry.state;
+      point_.is_refreshed = true;
       return;
     case JournalKind::kOutputs:
       if (entry.remove_new) {
-        added_.at(Added(*entry.remove_new)) = entry.state;
+        point_.added.at(Added(*entry.remove_new)) = entry.state;
       } else if (entry.remove_old) {
-        base_.at(Index(*entry.remove_old)) = entry.state;
+        point_.base.at(Index(*entry.remove_old)) = entry.state;
       }
       return;
     case JournalKind::kRebuiltBase:
-      is_refreshed_ = true;
-      base_ = List();
-      added_.clear();
-      by_operation_.clear();
-      is_refreshed_ = false;
+      point_.is_refreshed = true;
+      point_.base = List();
+      point_.added.clear();
+      point_.by_operation.clear();
+      point_.is_refreshed = false;
       return;
   }
 }
 
 void JournalReplay::Succeed(const JournalEntry& entry) {
   if (entry.remove_old) {
-    base_.at(Index(*entry.remove_old)) = nullptr;
+    point_.base.at(Index(*entry.remove_old)) = nullptr;
   }
   if (entry.remove_new) {
-    added_.at(Added(*entry.remove_new)) = nullptr;
+    point_.added.at(Added(*entry.remove_new)) = nullptr;
   }
   if (entry.delete_old) {
-    Flag(base_.at(Index(*entry.delete_old)), &ResourceState::pending_delete);
+    Flag(point_.base.at(Index(*entry.delete_old)), &ResourceState::pending_delete);
   }
   if (entry.delete_new) {
-    Flag(added_.at(Added(*entry.delete_new)), &ResourceState::pending_delete);
+    Flag(point_.added.at(Added(*entry.delete_new)), &ResourceState::pending_delete);
   }
   if (entry.pending_replacement_old) {
-    Flag(base_.at(Index(*entry.pending_replacement_old)), &ResourceState::pending_replacement);
+    Flag(point_.base.at(Index(*entry.pending_replacement_old)),
+         &ResourceState::pending_replacement);
   }
   if (entry.pending_replacement_new) {
-    Flag(added_.at(Added(*entry.pending_replacement_new)), &ResourceState::pending_replacement);
+    Flag(point_.added.at(Added(*entry.pending_replacement_new)),
+         &ResourceState::pending_replacement);
   }
   if (!entry.renamed_from.empty()) {
-    renamed_[entry.renamed_from] = entry.state->urn;
+    point_.renamed[entry.renamed_from] = entry.state->urn;
   }
   if (entry.state) {
-    by_operation_[entry.operation_id] = added_.size();
-    added_.push_back(entry.state);
+    point_.by_operation[entry.operation_id] = point_.added.size();
+    point_.added.push_back(entry.state);
   }
 }
 
 std::size_t JournalReplay::Added(std::int64_t operation) const {
-  const auto at = by_operation_.find(operation);
-  DAVIT_CHECK(at != by_operation_.end(), "a journal entry names an operation that added no record");
+  const auto at = point_.by_operation.find(operation);
+  DAVIT_CHECK(at != point_.by_operation.end(),
+              "a journal entry names an operation that added no record");
   return at->second;
 }
 
 std::vector<StatePtr> JournalReplay::List() const {
   std::vector<StatePtr> list;
-  for (const std::vector<StatePtr>* part : {&added_, &base_}) {
+  for (const std::vector<StatePtr>* part : {&point_.added, &point_.base}) {
     std::ranges::copy_if(
         *part, std::back_inserter(list), [](const StatePtr& record) { return record != nullptr; });
   }
-  if (!renamed_.empty()) {
-    RenameReferences(list, renamed_);
+  if (!point_.renamed.empty()) {
+    RenameReferences(list, point_.renamed);
   }
-  if (is_refreshed_) {
+  if (point_.is_refreshed) {
     const auto registered = std::ranges::count_if(
-        added_, [](const StatePtr& record) { return record != nullptr; });
-    CleanReferences(list, result_.resources, static_cast<std::size_t>(registered));
+        point_.added, [](const StatePtr& record) { return record != nullptr; });
+    CleanReferences(list, point_.before, static_cast<std::size_t>(registered));
   }
   return list;
 }
 
 Snapshot JournalReplay::Current() const {
-  Snapshot result = result_;
+  Snapshot result = point_.frame;
   result.resources = List();
-  result.pending_operations.clear();
-  for (const auto& [id, operation] : pending_) {
+  for (const auto& [id, operation] : point_.pending) {
     result.pending_operations.push_back(operation);
   }
   result.pending_operations.insert(
-      result.pending_operations.end(), carried_.begin(), carried_.end());
+      result.pending_operations.end(), point_.carried.begin(), point_.carried.end());
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/model/journal_entry.h"
@@ -20,11 +21,28 @@ struct RecordSlot {
   friend auto operator<=>(const RecordSlot&, const RecordSlot&) = default;
 };
 
+/// Where a replay stands, as a value: enough to go on with the later entries of the same run, so
+/// that a fold in its middle can put the result in the base's place (S171).
+struct ReplayPoint {
+  Snapshot frame;                ///< the base without records and operations
+  std::vector<StatePtr> before;  ///< whose parents count in cleaning: the first record of each URN
+  std::vector<StatePtr> base;    ///< by "old" index; null: removed
+  std::vector<StatePtr> added;   ///< by this run, in completion order; null: removed
+  std::map<std::int64_t, std::size_t> by_operation;  ///< operation -> place in `added`
+  std::map<std::int64_t, PendingOperation> pending;  ///< begun in this run and not ended
+  std::vector<PendingOperation> carried;             ///< of earlier runs (E205)
+  bool is_refreshed = false;                         ///< references are to be cleaned
+  std::unordered_map<Urn, Urn> renamed;              ///< by aliases (E51)
+};
+ReplayPoint StartReplay(const Snapshot& base);
+
 /// Entries are applied in the order in which they become durable. One that names a record which is
 /// not there throws, as it contradicts the base.
 class JournalReplay {
  public:
-  explicit JournalReplay(const Snapshot& base);
+  explicit JournalReplay(const Snapshot& base) : point_(StartReplay(base)) {}
+  /// Goes on from a point.
+  explicit JournalReplay(ReplayPoint point) : point_(std::move(point)) {}
 
   void Apply(const JournalEntry& entry);
   /// The list and the pending operations after the entries so far, cleaned by E143 when a refresh
@@ -35,10 +53,11 @@ class JournalReplay {
   std::vector<RecordSlot> Touched(const JournalEntry& entry) const;
   /// The record at a place; null when it was dropped.
   const StatePtr& At(RecordSlot slot) const;
-  std::size_t base_size() const { return base_.size(); }
-  std::size_t added_size() const { return added_.size(); }
+  std::size_t base_size() const { return point_.base.size(); }
+  std::size_t added_size() const { return point_.added.size(); }
   /// Whether Current() will clean: a refresh entry came, and no RebuiltBase after it.
-  bool is_refreshed() const { return is_refreshed_; }
+  bool is_refreshed() const { return point_.is_refreshed; }
+  const ReplayPoint& point() const { return point_; }
 
  private:
   static std::size_t Index(std::int64_t index) { return static_cast<std::size_t>(index); }
@@ -46,14 +65,7 @@ class JournalReplay {
   void Succeed(const JournalEntry& entry);
   std::vector<StatePtr> List() const;
 
-  std::vector<StatePtr> base_;
-  std::vector<StatePtr> added_;
-  std::unordered_map<std::int64_t, std::size_t> by_operation_;  ///< operation -> place in `added_`
-  std::map<std::int64_t, PendingOperation> pending_;
-  std::vector<PendingOperation> carried_;
-  bool is_refreshed_ = false;
-  std::unordered_map<Urn, Urn> renamed_;  ///< by aliases (E51)
-  Snapshot result_;  ///< everything else of the base
+  ReplayPoint point_;
 };
 
 }  // namespace davit

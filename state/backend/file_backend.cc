@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <iterator>
 #include <map>
 #include <utility>
 
+#include "state/backend/run_fold.h"
 #include "state/backend/stack_lock.h"
 #include "state/backend/stored_stack.h"
 #include "state/journal/journal_format.h"
@@ -21,19 +21,6 @@ constexpr int kProjectLayout = 1;
 constexpr std::string_view kMeta = "/.pulumi/meta.yaml";
 constexpr std::string_view kCheckpointEnd = ".json";
 
-WallTime Now() {
-  return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
-}
-
-std::string JoinMessages(const std::vector<Error>& errors) {
-  std::string text;
-  for (const Error& error : errors) {
-    text += text.empty() ? "" : "; ";
-    text += error.message;
-  }
-  return text;
-}
-
 Unexpected Changed(const StackFiles& paths) {
   return Fail(ErrorKind::kRefused,
               fmt::format("the checkpoint '{}' was changed by another program since it was read",
@@ -43,8 +30,14 @@ Unexpected Changed(const StackFiles& paths) {
 
 class FileBackend final : public Backend {
  public:
-  FileBackend(std::shared_ptr<FileLayer> files, std::string root, std::string version)
-      : files_(std::move(files)), root_(std::move(root)), version_(std::move(version)) {}
+  FileBackend(std::shared_ptr<FileLayer> files,
+              std::string root,
+              std::string version,
+              JournalLimits limits)
+      : files_(std::move(files)),
+        root_(std::move(root)),
+        version_(std::move(version)),
+        limits_(limits) {}
 
   std::string url() const override { return "file://" + root_; }
 
@@ -91,7 +84,7 @@ class FileBackend final : public Backend {
           "choose another name, or select it with `davit stack select`");
     }
     Snapshot snapshot;
-    StampManifest(&snapshot);
+    StampManifest(version_, &snapshot);
     CheckpointWriting writing;
     if (secrets != nullptr) {
       writing.secrets_type = secrets->type();
@@ -202,7 +195,7 @@ class FileBackend final : public Backend {
     }
     Snapshot written = snapshot;
     if (!written.manifest_time) {
-      StampManifest(&written);
+      StampManifest(version_, &written);
     }
     CheckpointWriting writing;
     writing.secrets_type = secrets ? secrets->type() : snapshot.secrets_type;
@@ -244,9 +237,12 @@ class FileBackend final : public Backend {
     if (!text || (seen != seen_.end() && seen->second != setup.base_sha256)) {
       return Changed(paths);
     }
-    return MakeStackJournal(std::move(setup), loop, std::move(run), [this, stack](JournalLog& log) {
-      return FoldLog(stack, log);
-    });
+    setup.limits = limits_;
+    FoldPlace place{files_, paths, stack, version_};
+    std::shared_ptr<JournalFold> fold =
+        MakeRunFold(std::move(place),
+                    [this, stack](const std::string& sha256) { seen_[stack.Text()] = sha256; });
+    return MakeStackJournal(std::move(setup), loop, std::move(run), std::move(fold));
   }
 
   Result<std::string> Export(const StackRef& stack,
@@ -368,12 +364,6 @@ class FileBackend final : public Backend {
     return ReplaceFile(*files_, path, fmt::format("version: {}\n", kProjectLayout));
   }
 
-  void StampManifest(Snapshot* snapshot) const {
-    snapshot->manifest_time = Now();
-    snapshot->manifest_version = version_;
-    snapshot->manifest_plugins_json.clear();
-  }
-
   PropertyWriting Encrypting(SecretsManager* manager,
                              const std::string& type,
                              const std::string& state) {
@@ -409,7 +399,7 @@ class FileBackend final : public Backend {
       return {};
     }
     if (stored->recovery) {
-      StampManifest(&stored->folded);
+      StampManifest(version_, &stored->folded);
       CheckpointWriting writing;
       writing.secrets_type = stored->secrets_type;
       writing.secrets_state = stored->secrets_state;
@@ -426,7 +416,12 @@ class FileBackend final : public Backend {
       DAVIT_TRY(const std::string folded, std::move(text));
       const std::string sha256 = Sha256Hex(folded);
       DAVIT_TRY_VOID(NoteRecovery(paths, *stored->recovery, sha256));
-      DAVIT_TRY_VOID(ReplaceCheckpoint(*files_, paths, stored->text, folded));
+      // W10: a fold in the middle of the run has made the backup already.
+      DAVIT_TRY_VOID(ReplaceCheckpoint(
+          *files_,
+          paths,
+          stored->is_carried ? std::optional<std::string>() : std::optional(stored->text),
+          folded));
       stored->text_sha256 = sha256;
     }
     return files_->Remove(paths.journal);
@@ -447,45 +442,10 @@ class FileBackend final : public Backend {
     return file->Sync();
   }
 
-  Result<void> FoldLog(const StackRef& stack, JournalLog& log) {
-    const StackFiles paths(root_, stack);
-    Snapshot snapshot = Replay(*log.setup().base, log.entries());
-    StampManifest(&snapshot);
-    const std::string faults = JoinMessages(VerifySnapshot(snapshot));
-    CheckpointWriting writing;
-    writing.secrets_type = log.secrets_type();
-    writing.secrets_state = log.secrets_state();
-    writing.integrity_error = faults;
-    writing.values = log.Writing();
-    DAVIT_TRY(const std::string text, WriteCheckpoint(stack.Text(), snapshot, std::move(writing)));
-    DAVIT_TRY(const std::optional<std::string> before, files_->Read(paths.checkpoint));
-    if (!before || Sha256Hex(*before) != log.setup().base_sha256) {
-      DAVIT_TRY_VOID(files_->MakeFolder(FolderOf(paths.conflict)));
-      DAVIT_TRY_VOID(ReplaceFile(*files_, paths.conflict, text));
-      return Fail(
-          ErrorKind::kRefused,
-          fmt::format("the checkpoint '{}' was changed by another program during the run",
-                      paths.checkpoint),
-          fmt::format(
-              "what this run knows is in '{}'; import whichever is right with `davit stack import`",
-              paths.conflict));
-    }
-    const std::string sha256 = Sha256Hex(text);
-    DAVIT_TRY_VOID(log.NoteFold(sha256));
-    DAVIT_TRY_VOID(ReplaceCheckpoint(*files_, paths, before, text));
-    seen_[stack.Text()] = sha256;
-    DAVIT_TRY_VOID(log.Remove());
-    if (!faults.empty()) {  // S45: stored first, then told
-      return Fail(ErrorKind::kBug,
-                  fmt::format("the new state was stored but is not sound: {}", faults),
-                  "export it, correct it and import it again");
-    }
-    return {};
-  }
-
   std::shared_ptr<FileLayer> files_;
   std::string root_;
   std::string version_;
+  JournalLimits limits_;
   std::shared_ptr<SecretTexts> texts_ = std::make_shared<SecretTexts>();
   /// SHA-256 of each checkpoint as this process last read or wrote it (S174).
   std::map<std::string, std::string> seen_;
@@ -495,8 +455,10 @@ class FileBackend final : public Backend {
 
 std::unique_ptr<Backend> MakeFileBackend(std::shared_ptr<FileLayer> files,
                                          std::string root,
-                                         std::string version) {
-  return std::make_unique<FileBackend>(std::move(files), std::move(root), std::move(version));
+                                         std::string version,
+                                         JournalLimits limits) {
+  return std::make_unique<FileBackend>(
+      std::move(files), std::move(root), std::move(version), limits);
 }
 
 }  // namespace davit

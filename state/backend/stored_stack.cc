@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "state/codec/journal_json.h"
+#include "state/codec/replay_json.h"
 #include "state/journal/journal_format.h"
 
 namespace davit {
@@ -49,6 +50,16 @@ Result<void> ApplyJournal(const JournalImage& image,
   reading.secrets = secrets;
   reading.texts = texts;
   reading.document = &document;
+  ReplayPoint point = StartReplay(stored->folded);
+  if (image.carried) {
+    Result<ReplayPoint> carried = ReadReplayPoint(*image.carried, stored->folded, reading);
+    if (!carried) {
+      return Fail(
+          std::move(carried).error().WithContext(fmt::format("the journal '{}'", paths.journal)));
+    }
+    point = *std::move(carried);
+    stored->is_carried = true;
+  }
   std::vector<JournalEntry> entries;
   for (const std::string_view text : image.entries) {
     Result<JournalEntry> entry = ReadJournalEntry(text, stored->folded.resources, reading);
@@ -62,11 +73,12 @@ Result<void> ApplyJournal(const JournalImage& image,
   recovery.entries = static_cast<int>(entries.size());
   recovery.discarded_bytes = static_cast<int>(image.discarded);
   try {
-    Snapshot without = stored->folded;
-    without.pending_operations.clear();
-    recovery.pending_operations =
-        static_cast<int>(Replay(without, entries).pending_operations.size());
-    stored->folded = Replay(stored->folded, entries);
+    JournalReplay replay(std::move(point));
+    for (const JournalEntry& entry : entries) {
+      replay.Apply(entry);
+    }
+    recovery.pending_operations = static_cast<int>(replay.point().pending.size());
+    stored->folded = replay.Current();
   } catch (
       const std::exception& exception) {  // entries that contradict each other or the checkpoint
     return Fail(

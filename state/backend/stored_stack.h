@@ -16,6 +16,7 @@ struct StoredStack {
   std::string text_sha256;
   Checkpoint checkpoint;             ///< as the file has it
   bool has_journal = false;          ///< there is a journal file, possibly without effect
+  bool is_carried = false;           ///< the checkpoint is one that a run made in its middle
   std::optional<Recovery> recovery;  ///< the journal has an effect; `folded` then has it
   Snapshot folded;                   ///< what the stack is: checkpoint and journal together
   std::string secrets_type;          ///< manager to write it with

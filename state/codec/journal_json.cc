@@ -20,15 +20,6 @@ constexpr std::pair<std::string_view, IndexField> kIndexFields[] = {
     {"pendingReplacementNew", &JournalEntry::pending_replacement_new},
 };
 
-std::int64_t Integer(JsonReader& reader) {
-  const double number = reader.Number();
-  if (number != std::floor(number) || !(number >= 0 && number < 9e15)) {
-    reader.SetError("expected a whole number");
-    return 0;
-  }
-  return static_cast<std::int64_t>(number);
-}
-
 std::optional<JournalKind> Kind(std::int64_t number) {
   for (const JournalKind kind : {JournalKind::kBegin,
                                  JournalKind::kSuccess,
@@ -44,6 +35,15 @@ std::optional<JournalKind> Kind(std::int64_t number) {
 }
 
 }  // namespace
+
+std::int64_t ReadInteger(JsonReader& reader) {
+  const double number = reader.Number();
+  if (number != std::floor(number) || !(number >= 0 && number < 9e15)) {
+    reader.SetError("expected a whole number");
+    return 0;
+  }
+  return static_cast<std::int64_t>(number);
+}
 
 BaseIndex IndexRecords(const std::vector<StatePtr>& records) {
   BaseIndex index;
@@ -92,14 +92,14 @@ Result<JournalEntry> ReadJournalEntry(std::string_view text,
   reader.EnterObject();
   while (reader.NextMember(&key)) {
     if (key == "kind") {
-      const std::optional<JournalKind> kind = Kind(Integer(reader));
+      const std::optional<JournalKind> kind = Kind(ReadInteger(reader));
       if (!kind) {
         reader.SetError("unknown kind of entry");
         break;
       }
       entry.kind = *kind;
     } else if (key == "operationID") {
-      entry.operation_id = Integer(reader);
+      entry.operation_id = ReadInteger(reader);
     } else if (key == "operation") {
       entry.operation = ParseOperationType(reader.String());
       if (!entry.operation) {
@@ -110,7 +110,7 @@ Result<JournalEntry> ReadJournalEntry(std::string_view text,
     } else if (key == "renamedFrom") {
       entry.renamed_from = Urn::Trusted(reader.String());
     } else if (key == "stateOfOld") {
-      const auto index = static_cast<std::size_t>(Integer(reader));
+      const auto index = static_cast<std::size_t>(ReadInteger(reader));
       if (index >= base.size()) {
         reader.SetError("the entry names a record that is not there");
         break;
@@ -122,7 +122,7 @@ Result<JournalEntry> ReadJournalEntry(std::string_view text,
       bool is_known = false;
       for (const auto& [name, field] : kIndexFields) {
         if (name == key) {
-          entry.*field = Integer(reader);
+          entry.*field = ReadInteger(reader);
           is_known = true;
         }
       }

@@ -20,6 +20,8 @@ void WriteJournalEntry(const JournalEntry& entry,
                        const BaseIndex& base,
                        PropertyWriting& writing,
                        std::string* out);
+/// Takes a whole number that is not negative; another value is an error of the reader.
+std::int64_t ReadInteger(JsonReader& reader);
 /// Reads one entry; `base` are the records that it may name.
 Result<JournalEntry> ReadJournalEntry(std::string_view text,
                                       const std::vector<StatePtr>& base,

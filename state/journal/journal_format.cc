@@ -6,6 +6,7 @@ namespace davit {
 namespace {
 
 constexpr std::string_view kMagic = "DAVITJ1\n";
+constexpr std::size_t kVersionAt = 6;  // in the magic
 constexpr std::size_t kHashSize = 64;
 constexpr std::size_t kWordSize = 4;
 constexpr std::size_t kHeaderSize = kMagic.size() + kHashSize + kWordSize;
@@ -49,8 +50,9 @@ std::uint32_t Crc32c(std::string_view bytes) {
   return crc ^ 0xFFFFFFFF;
 }
 
-std::string EncodeHeader(const std::string& base_sha256) {
+std::string EncodeHeader(const std::string& base_sha256, JournalBase base) {
   std::string header(kMagic);
+  header[kVersionAt] = static_cast<char>(base);
   header += base_sha256;
   AppendWord(Crc32c(header), &header);
   return header;
@@ -70,7 +72,13 @@ void AppendRecord(RecordKind kind, std::string_view body, std::string* out) {
 Result<JournalImage> ReadJournalImage(std::string_view bytes) {
   JournalImage image;
   const std::size_t checked = kHeaderSize - kWordSize;
-  if (bytes.size() < kHeaderSize || bytes.substr(0, kMagic.size()) != kMagic ||
+  std::string magic(bytes.substr(0, kMagic.size()));
+  if (magic.size() == kMagic.size() &&
+      magic[kVersionAt] == static_cast<char>(JournalBase::kDuringRun)) {
+    image.base = JournalBase::kDuringRun;
+    magic[kVersionAt] = kMagic[kVersionAt];
+  }
+  if (bytes.size() < kHeaderSize || magic != kMagic ||
       Word(bytes.substr(checked)) != Crc32c(bytes.substr(0, checked))) {
     return Fail(ErrorKind::kInvalid, "its header is damaged, or of another version of davit");
   }
@@ -94,12 +102,17 @@ Result<JournalImage> ReadJournalImage(std::string_view bytes) {
       image.secrets_type = std::string(body.substr(0, line));
       image.secrets_state =
           line == std::string_view::npos ? std::string() : std::string(body.substr(line + 1));
+    } else if (payload[0] == static_cast<char>(RecordKind::kCarried)) {
+      image.carried = body;
     } else if (payload[0] == static_cast<char>(RecordKind::kFolded)) {
       image.folded_sha256 = std::string(body);
     } else {
       break;
     }
     at = begin + size;
+  }
+  if (image.carried.has_value() != (image.base == JournalBase::kDuringRun)) {
+    return Fail(ErrorKind::kInvalid, "it does not say where the run stood when it was begun");
   }
   image.valid_size = at;
   image.discarded = bytes.size() - at;

@@ -17,18 +17,29 @@ namespace davit {
 enum class RecordKind : char {
   kEntry = 'E',    ///< an entry (codec/journal_json)
   kSecrets = 'S',  ///< the `secrets_providers` of this run: type, newline, state as JSON
+  kCarried = 'C',  ///< where the run stood when the checkpoint was made (codec/replay_json)
   kFolded = 'F',   ///< SHA-256 of the checkpoint into which all records before it are being folded
 };
 
 /// CRC-32C (Castagnoli).
 std::uint32_t Crc32c(std::string_view bytes);
 
-std::string EncodeHeader(const std::string& base_sha256);
+/// What the checkpoint is that a journal applies to. The second form has a version of its own, so
+/// that a program which does not know the record `C` refuses the file.
+enum class JournalBase : char {
+  kBeforeRun = '1',  ///< the state before the run
+  kDuringRun = '2',  ///< what a fold in the middle of the run made; `C` is the first record but `S`
+};
+
+std::string EncodeHeader(const std::string& base_sha256,
+                         JournalBase base = JournalBase::kBeforeRun);
 void AppendRecord(RecordKind kind, std::string_view body, std::string* out);
 
 /// A journal file taken apart. Views point into the bytes given.
 struct JournalImage {
   std::string base_sha256;
+  JournalBase base = JournalBase::kBeforeRun;
+  std::optional<std::string_view> carried;
   std::optional<std::string> secrets_type;
   std::string secrets_state;
   std::vector<std::string_view> entries;

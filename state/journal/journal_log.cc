@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "state/journal/journal_format.h"
@@ -16,55 +14,20 @@ namespace {
 
 constexpr const char* kPassphraseAdvice =
     "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE";
-constexpr std::size_t kSmallestLimit = std::size_t{1} << 20;
 
-bool EndsOperation(JournalKind kind) {
-  return kind == JournalKind::kSuccess || kind == JournalKind::kFailure ||
-         kind == JournalKind::kRefreshSuccess;
+std::size_t LimitFor(const JournalLimits& limits, std::size_t size) {
+  return std::max(limits.smallest, limits.factor * size);
 }
 
 }  // namespace
 
-std::vector<JournalEntry> Compacted(const std::vector<JournalEntry>& entries) {
-  std::unordered_set<std::int64_t> ended;
-  for (const JournalEntry& entry : entries) {
-    if (EndsOperation(entry.kind)) {
-      ended.insert(entry.operation_id);
-    }
-  }
-  std::vector<JournalEntry> kept;
-  std::unordered_map<std::int64_t, std::size_t> added;  // where the entry is that added a record
-  for (const JournalEntry& entry : entries) {
-    if (entry.kind == JournalKind::kFailure ||
-        (entry.kind == JournalKind::kBegin && ended.contains(entry.operation_id))) {
-      continue;
-    }
-    if (entry.kind == JournalKind::kOutputs && entry.remove_new &&
-        added.contains(*entry.remove_new)) {
-      kept[added[*entry.remove_new]].state = entry.state;
-      continue;
-    }
-    if (entry.kind == JournalKind::kRebuiltBase) {
-      added.clear();
-    }
-    if (entry.kind == JournalKind::kSuccess && entry.state) {
-      added[entry.operation_id] = kept.size();
-    }
-    for (const std::optional<std::int64_t>& touched :
-         {entry.remove_new, entry.delete_new, entry.pending_replacement_new}) {
-      if (touched) {
-        added.erase(*touched);  // a flag would be lost with the state that carries it
-      }
-    }
-    kept.push_back(entry);
-  }
-  return kept;
-}
-
 JournalLog::JournalLog(Setup setup)
     : setup_(std::move(setup)),
-      base_index_(IndexRecords(setup_.base->resources)),
-      limit_(std::max(kSmallestLimit, 2 * setup_.checkpoint_size)) {}
+      base_sha256_(setup_.base_sha256),
+      point_(StartReplay(*setup_.base)),
+      base_records_(setup_.base->resources),
+      base_index_(IndexRecords(base_records_)),
+      limit_(LimitFor(setup_.limits, setup_.checkpoint_size)) {}
 
 std::string JournalLog::secrets_type() const {
   return setup_.secrets ? setup_.secrets->type() : setup_.base->secrets_type;
@@ -131,7 +94,6 @@ Result<std::string> JournalLog::EncodeWithoutSecrets(JournalEntry* entry, Result
 std::vector<Result<void>> JournalLog::Write(std::vector<JournalEntry> batch) {
   std::vector<Result<void>> results(batch.size());
   std::string records;
-  const std::size_t before = entries_.size();
   std::vector<std::size_t> accepted;
   for (std::size_t at = 0; at < batch.size(); ++at) {
     Result<std::string> record = Encode(batch[at]);
@@ -149,8 +111,7 @@ std::vector<Result<void>> JournalLog::Write(std::vector<JournalEntry> batch) {
   if (accepted.empty()) {
     return results;
   }
-  must_rewrite_ = must_rewrite_ || size_ + records.size() > limit_;
-  const Result<void> done = must_rewrite_ ? Rewrite("") : AppendAndSync(records);
+  const Result<void> done = WriteRecords(records);
   if (done) {
     return results;
   }
@@ -158,13 +119,53 @@ std::vector<Result<void>> JournalLog::Write(std::vector<JournalEntry> batch) {
     results[at] = Fail(done.error());
   }
   // What was about to begin does not begin now; all else has happened and must not be forgotten.
-  const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(before);
+  const auto first = entries_.end() - static_cast<std::ptrdiff_t>(accepted.size());
   entries_.erase(
       std::remove_if(first,
                      entries_.end(),
                      [](const JournalEntry& entry) { return entry.kind == JournalKind::kBegin; }),
       entries_.end());
   return results;
+}
+
+Result<void> JournalLog::WriteRecords(const std::string& records) {
+  DAVIT_TRY_VOID(DoWhatIsLeft());
+  return must_rewrite_ ? Rewrite("") : AppendAndSync(records);
+}
+
+Result<void> JournalLog::DoWhatIsLeft() {
+  if (first_) {
+    const std::function<Result<void>(JournalLog&)> task = first_;
+    DAVIT_TRY_VOID(task(*this));
+    first_ = nullptr;
+  }
+  return {};
+}
+
+FoldedSoFar JournalLog::SoFar() const {
+  FoldedSoFar folded;
+  folded.entries = entries_.size();
+  JournalReplay replay(point_);
+  for (const JournalEntry& entry : entries_) {
+    replay.Apply(entry);
+  }
+  folded.point = replay.point();
+  folded.snapshot = replay.Current();
+  return folded;
+}
+
+void JournalLog::GoOnFrom(FoldedSoFar folded) {
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(folded.entries));
+  base_sha256_ = std::move(folded.sha256);
+  point_ = std::move(folded.point);
+  carried_ = std::move(folded.carried);
+  base_records_ = std::move(folded.snapshot.resources);
+  base_index_ = IndexRecords(base_records_);
+  limit_ = LimitFor(setup_.limits, folded.text.size());
+  must_rewrite_ = true;
+  if (entries_.empty()) {
+    (void)Rewrite("");  // what fails is tried again by the next write, which then tells of it
+  }
 }
 
 Result<void> JournalLog::AppendAndSync(const std::string& records) {
@@ -176,16 +177,19 @@ Result<void> JournalLog::AppendAndSync(const std::string& records) {
   return {};
 }
 
-// Writes a new file with all that still matters, and gives it the name at once.
+// Writes a new file with all that is not in the checkpoint, and gives it the name at once.
 Result<void> JournalLog::Rewrite(const std::string& last_record) {
   must_rewrite_ = true;
   file_.reset();
-  std::vector<JournalEntry> kept = Compacted(entries_);
-  std::string bytes = EncodeHeader(setup_.base_sha256);
+  std::string bytes =
+      EncodeHeader(base_sha256_, is_carried() ? JournalBase::kDuringRun : JournalBase::kBeforeRun);
   if (setup_.secrets) {
     AppendRecord(RecordKind::kSecrets, ManagerId(secrets_type(), secrets_state()), &bytes);
   }
-  for (const JournalEntry& entry : kept) {
+  if (is_carried()) {
+    AppendRecord(RecordKind::kCarried, carried_, &bytes);
+  }
+  for (const JournalEntry& entry : entries_) {
     DAVIT_TRY(const std::string record, Encode(entry));
     bytes += record;
   }
@@ -202,8 +206,7 @@ Result<void> JournalLog::Rewrite(const std::string& last_record) {
   DAVIT_TRY_VOID(files.SyncFolder(folder));
   file_ = std::move(file);
   size_ = bytes.size();
-  limit_ = std::max(limit_, 2 * size_);
-  entries_ = std::move(kept);
+  limit_ = std::max(limit_, setup_.limits.factor * size_);
   must_rewrite_ = false;
   return {};
 }

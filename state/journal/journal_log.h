@@ -1,20 +1,35 @@
 #pragma once
 // The journal of one run on disk: writes batches of entries, each with one sync, and keeps them in
-// memory for the fold. Blocking; one thread at a time.
+// memory until they are folded. Blocking; one thread at a time.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "engine/model/journal_entry.h"
+#include "engine/model/journal_replay.h"
 #include "state/codec/journal_json.h"
 #include "state/journal/durable_file.h"
 
 namespace davit {
 
-/// Leaves out what later entries made unnecessary: begun operations that ended, failures, outputs
-/// that replace a record of this run. Replays to the same snapshot.
-std::vector<JournalEntry> Compacted(const std::vector<JournalEntry>& entries);
+/// When a journal is folded in the middle of a run: beyond the larger of `smallest` bytes and
+/// `factor` times the checkpoint. With a factor of at least 1 all that is written stays in
+/// proportion to what is journaled.
+struct JournalLimits {
+  std::size_t smallest = std::size_t{1} << 20;
+  std::size_t factor = 2;
+};
+
+/// What a fold in the middle of a run makes of the entries so far.
+struct FoldedSoFar {
+  std::size_t entries = 0;  ///< so many of the log's entries
+  ReplayPoint point;        ///< the replay behind them
+  Snapshot snapshot;        ///< the same as the checkpoint has it
+  std::string carried;      ///< the record `C` that tells `point`
+  std::string text;         ///< the checkpoint
+  std::string sha256;
+};
 
 class JournalLog {
  public:
@@ -23,6 +38,7 @@ class JournalLog {
     std::string path;
     std::string base_sha256;
     std::size_t checkpoint_size = 0;
+    JournalLimits limits;
     std::shared_ptr<const Snapshot> base;
     std::shared_ptr<SecretTexts> texts;
     std::shared_ptr<SecretsManager> secrets;  ///< may be null
@@ -43,8 +59,24 @@ class JournalLog {
   /// Removes the file. The log is not used afterwards.
   Result<void> Remove();
 
-  /// Everything to fold: what was written, and what could not be written but has happened.
-  const std::vector<JournalEntry>& entries() const { return entries_; }
+  /// Whether the file is so large that its entries should go to the checkpoint.
+  bool has_outgrown() const { return !must_rewrite_ && size_ > limit_; }
+  /// Leaves the file as it is until it has doubled.
+  void Postpone() { limit_ = 2 * size_; }
+  /// Where the run stands with what was written, and what could not be written but has happened.
+  FoldedSoFar SoFar() const;
+  /// The checkpoint now is that of `folded`: the file is made anew on it. When that fails, the next
+  /// write does it; the file that is there says that it was folded.
+  void GoOnFrom(FoldedSoFar folded);
+  /// `task` must be done before anything else is written; it is tried again until it succeeds.
+  void DoFirst(std::function<Result<void>(JournalLog&)> task) { first_ = std::move(task); }
+  /// Does what was left to do.
+  Result<void> DoWhatIsLeft();
+
+  /// Of the checkpoint that the file applies to.
+  const std::string& base_sha256() const { return base_sha256_; }
+  /// Whether the checkpoint is one of this run.
+  bool is_carried() const { return !carried_.empty(); }
   const Setup& setup() const { return setup_; }
   /// How values are written, with the manager of this run (or, without one, what the base names).
   PropertyWriting Writing() const;
@@ -56,17 +88,23 @@ class JournalLog {
   /// For an entry that cannot be encoded because it holds secrets and the run has no manager.
   /// `told` becomes what the caller hears although the entry is stored.
   Result<std::string> EncodeWithoutSecrets(JournalEntry* entry, Result<void>* told);
+  Result<void> WriteRecords(const std::string& records);
   Result<void> Rewrite(const std::string& last_record);
   Result<void> AppendAndSync(const std::string& records);
 
   Setup setup_;
+  std::string base_sha256_;
+  ReplayPoint point_;                   ///< of the checkpoint
+  std::string carried_;                 ///< the record `C`; empty before the first fold
+  std::vector<StatePtr> base_records_;  ///< of the checkpoint; base_index_ points to them
   BaseIndex base_index_;
-  std::vector<JournalEntry> entries_;
+  std::vector<JournalEntry> entries_;  ///< since the checkpoint
+  std::function<Result<void>(JournalLog&)> first_;
   std::unique_ptr<AppendFile> file_;
   bool must_rewrite_ = true;  ///< there is no file yet, or its content is in doubt
   bool exists_ = false;       ///< a file may be there
   std::size_t size_ = 0;
-  std::size_t limit_ = 0;  ///< beyond it the file is rewritten without what is no longer needed
+  std::size_t limit_ = 0;
 };
 
 }  // namespace davit

@@ -17,23 +17,31 @@ struct Waiting {
 
 // Shared with the work in flight, which may outlive the journal when a run is given up.
 struct Core {
-  Core(JournalLog::Setup setup, Loop& the_loop, std::function<void(std::function<void()>)> the_run)
-      : log(std::move(setup)), loop(the_loop), run(std::move(the_run)) {}
+  Core(JournalLog::Setup setup,
+       Loop& the_loop,
+       std::function<void(std::function<void()>)> the_run,
+       std::shared_ptr<JournalFold> the_fold)
+      : log(std::move(setup)), fold(std::move(the_fold)), loop(the_loop), run(std::move(the_run)) {}
   JournalLog log;
+  std::shared_ptr<JournalFold> fold;
   Loop& loop;
   std::function<void(std::function<void()>)> run;
   std::vector<Waiting> queue;
   bool is_writing = false;
-  std::optional<Error> broken;  ///< a deferred entry was lost
+  std::optional<Error> broken;  ///< of a deferred entry: nothing may begin
 };
 
-std::vector<Result<void>> WriteAll(JournalLog& log, std::vector<Waiting>& batch) {
+std::vector<Result<void>> WriteAll(Core& core, std::vector<Waiting>& batch) {
   std::vector<JournalEntry> entries;
   for (Waiting& waiting : batch) {
     entries.push_back(std::move(waiting.entry));
   }
   try {
-    return log.Write(std::move(entries));
+    std::vector<Result<void>> results = core.log.Write(std::move(entries));
+    if (core.log.has_outgrown()) {
+      core.fold->FoldSoFar(core.log);
+    }
+    return results;
   } catch (const std::exception& exception) {
     const Result<void> failed = Fail(ErrorKind::kBug, exception.what());
     return std::vector<Result<void>>(batch.size(), failed);
@@ -67,7 +75,7 @@ void StartWriting(const std::shared_ptr<Core>& core) {
   core->loop.Post([core] {
     auto batch = std::make_shared<std::vector<Waiting>>(std::exchange(core->queue, {}));
     core->run([core, batch] {
-      auto results = std::make_shared<std::vector<Result<void>>>(WriteAll(core->log, *batch));
+      auto results = std::make_shared<std::vector<Result<void>>>(WriteAll(*core, *batch));
       core->loop.Post([core, batch, results] { Finish(core, *batch, *results); });
     });
   });
@@ -75,12 +83,12 @@ void StartWriting(const std::shared_ptr<Core>& core) {
 
 class GroupCommitJournal final : public StackJournal {
  public:
-  GroupCommitJournal(std::shared_ptr<Core> core, FoldFunction fold)
-      : core_(std::move(core)), fold_(std::move(fold)) {}
+  explicit GroupCommitJournal(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 
   Task<Result<void>> Append(JournalEntry entry) override {
     std::shared_ptr<Core> core = core_;
-    if (core->broken) {
+    if (core->broken &&
+        entry.kind == JournalKind::kBegin) {  // what has happened is kept all the same
       co_return Fail(*core->broken);
     }
     if (entry.deferred) {
@@ -104,12 +112,11 @@ class GroupCommitJournal final : public StackJournal {
     }
     core_->queue.clear();
     core_->log.Keep(std::move(deferred));
-    return fold_(core_->log);
+    return core_->fold->FoldAll(core_->log);
   }
 
  private:
   std::shared_ptr<Core> core_;
-  FoldFunction fold_;
 };
 
 }  // namespace
@@ -117,9 +124,9 @@ class GroupCommitJournal final : public StackJournal {
 std::unique_ptr<StackJournal> MakeStackJournal(JournalLog::Setup setup,
                                                Loop& loop,
                                                std::function<void(std::function<void()>)> run,
-                                               FoldFunction fold) {
+                                               std::shared_ptr<JournalFold> fold) {
   return std::make_unique<GroupCommitJournal>(
-      std::make_shared<Core>(std::move(setup), loop, std::move(run)), std::move(fold));
+      std::make_shared<Core>(std::move(setup), loop, std::move(run), std::move(fold)));
 }
 
 }  // namespace davit

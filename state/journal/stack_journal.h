@@ -11,13 +11,21 @@
 
 namespace davit {
 
-/// Puts what a run left into the checkpoint. Blocks.
-using FoldFunction = std::function<Result<void>(JournalLog&)>;
+/// How a journal gets into the checkpoint. Blocks.
+class JournalFold {
+ public:
+  virtual ~JournalFold() = default;
+  /// In the middle of a run, when the journal has outgrown the checkpoint. What fails is no loss:
+  /// the entries are in the journal.
+  virtual void FoldSoFar(JournalLog& log) = 0;
+  /// At the end of the run.
+  virtual Result<void> FoldAll(JournalLog& log) = 0;
+};
 
 /// One writer at a time runs through `run`; what arrives meanwhile shares the next sync.
 std::unique_ptr<StackJournal> MakeStackJournal(JournalLog::Setup setup,
                                                Loop& loop,
                                                std::function<void(std::function<void()>)> run,
-                                               FoldFunction fold);
+                                               std::shared_ptr<JournalFold> fold);
 
 }  // namespace davit

@@ -9,6 +9,7 @@ namespace davit::testing {
 namespace {
 
 constexpr LostData kData[] = {LostData::kAll, LostData::kHalf, LostData::kNone};
+constexpr JournalLimits kLimits[] = {JournalLimits{}, kFoldAlways};
 constexpr LostNames kNames[] = {LostNames::kAll, LostNames::kNone};
 
 // Dies at the n-th point: from then on nothing changes any more.
@@ -76,76 +77,80 @@ bool IsAllowed(const Attempt& attempt, const Snapshot& found) {
 
 }  // namespace
 
-TEST_CASE("death at every point of a run: the finished steps are there, the rest is pending") {
-  int points = 0;
-  for (const LostData data : kData) {
-    for (const LostNames names : kNames) {
-      for (int at = 1;; ++at) {
-        INFO("data " << static_cast<int>(data) << ", names " << static_cast<int>(names)
-                     << ", point " << at);
-        World world;
-        Death death{world.files, at};
-        const Attempt attempt = RunUntilDeath(world, death);
-        if (!death.happened()) {
-          CHECK(attempt.folded);
-          CHECK(at > 30);
-          break;
-        }
-        ++points;
-        world.files->Crash(data, names);
-        const Result<LoadedStack> recovered = world.Load();
-        if (!recovered) {
-          FAIL(recovered.error().Text());
-        }
-        CHECK(IsAllowed(attempt, recovered->snapshot));
-        CHECK(VerifySnapshot(recovered->snapshot).empty());
-        // Once recovered it stays so, and the journal is gone.
-        const Result<LoadedStack> again = world.Load();
-        REQUIRE(again);
-        CHECK_FALSE(again->recovery);
-        CHECK(SameContent(again->snapshot, recovered->snapshot));
-        CHECK_FALSE(world.files->names.contains(kJournalPath));
-      }
+TEST_CASE(
+    "[S171] death at every point of a run: the finished steps are there, the rest is pending, with "
+    "a fold at the end or after every write") {
+  const JournalLimits limits = GENERATE(from_range(std::begin(kLimits), std::end(kLimits)));
+  const LostData data = GENERATE(from_range(std::begin(kData), std::end(kData)));
+  const LostNames names = GENERATE(from_range(std::begin(kNames), std::end(kNames)));
+  for (int at = 1;; ++at) {
+    INFO("limit " << limits.smallest << ", data " << static_cast<int>(data) << ", names "
+                  << static_cast<int>(names) << ", point " << at);
+    World world(limits);
+    const std::string before = world.files->At(kCheckpointPath);
+    Death death{world.files, at};
+    const Attempt attempt = RunUntilDeath(world, death);
+    if (!death.happened()) {
+      CHECK(attempt.folded);
+      CHECK(at > (limits.factor == 0 ? 200 : 30));
+      CHECK(world.files->At(kBackupPath) == before);
+      break;
     }
+    world.files->Crash(data, names);
+    const Result<LoadedStack> recovered = world.Load();
+    if (!recovered) {
+      FAIL(recovered.error().Text());
+    }
+    CHECK(IsAllowed(attempt, recovered->snapshot));
+    CHECK(VerifySnapshot(recovered->snapshot).empty());
+    if (attempt.acknowledged > 2) {  // [W10] whatever was folded since
+      CHECK(world.files->At(kBackupPath) == before);
+    }
+    // Once recovered it stays so, and the journal is gone.
+    const Result<LoadedStack> again = world.Load();
+    REQUIRE(again);
+    CHECK_FALSE(again->recovery);
+    CHECK(SameContent(again->snapshot, recovered->snapshot));
+    CHECK_FALSE(world.files->names.contains(kJournalPath));
   }
-  CHECK(points > 200);
 }
 
 TEST_CASE("death at every point of the recovery: the next one finds the same") {
-  for (const LostData data : kData) {
-    for (const LostNames names : kNames) {
-      for (int at = 1;; ++at) {
-        INFO("data " << static_cast<int>(data) << ", names " << static_cast<int>(names)
-                     << ", point " << at);
-        World world;
-        const std::unique_ptr<Backend> backend = world.Open();
-        const Snapshot base = backend->Load(kWorldStack, OpenerOf(world.manager), true)->snapshot;
-        const std::vector<JournalEntry> script = World::Script(base);
-        const std::unique_ptr<StackJournal> journal =
-            *backend->OpenJournal(kWorldStack, base, world.manager, world.loop, AtOnce());
-        for (const JournalEntry& entry : script) {
-          REQUIRE(RunTask(world.loop, journal->Append(entry)));
-        }
-        world.files->Put(kJournalPath, world.files->At(kJournalPath) + "torn");
-        Death death{world.files, at};
-        const Result<LoadedStack> dying =
-            world.Open(death.Point())->Load(kWorldStack, OpenerOf(world.manager), true);
-        if (!death.happened()) {
-          REQUIRE(dying);
-          CHECK(dying->recovery->entries == static_cast<int>(script.size()));
-          CHECK(dying->recovery->discarded_bytes == 4);
-          CHECK(dying->recovery->pending_operations == 1);
-          CHECK(at > 10);
-          break;
-        }
-        world.files->Crash(data, names);
-        const Result<LoadedStack> recovered = world.Load();
-        if (!recovered) {
-          FAIL(recovered.error().Text());
-        }
-        CHECK(SameContent(recovered->snapshot, Replay(base, script)));
-      }
+  const JournalLimits limits = GENERATE(from_range(std::begin(kLimits), std::end(kLimits)));
+  const LostData data = GENERATE(from_range(std::begin(kData), std::end(kData)));
+  const LostNames names = GENERATE(from_range(std::begin(kNames), std::end(kNames)));
+  for (int at = 1;; ++at) {
+    INFO("limit " << limits.smallest << ", data " << static_cast<int>(data) << ", names "
+                  << static_cast<int>(names) << ", point " << at);
+    World world(limits);
+    const std::string before = world.files->At(kCheckpointPath);
+    const std::unique_ptr<Backend> backend = world.Open();
+    const Snapshot base = backend->Load(kWorldStack, OpenerOf(world.manager), true)->snapshot;
+    const std::vector<JournalEntry> script = World::Script(base);
+    const std::unique_ptr<StackJournal> journal =
+        *backend->OpenJournal(kWorldStack, base, world.manager, world.loop, AtOnce());
+    for (const JournalEntry& entry : script) {
+      REQUIRE(RunTask(world.loop, journal->Append(entry)));
     }
+    world.files->Put(kJournalPath, world.files->At(kJournalPath) + "torn");
+    Death death{world.files, at};
+    const Result<LoadedStack> dying =
+        world.Open(death.Point())->Load(kWorldStack, OpenerOf(world.manager), true);
+    if (!death.happened()) {
+      REQUIRE(dying);
+      CHECK(dying->recovery->entries == (limits.factor == 0 ? 0 : static_cast<int>(script.size())));
+      CHECK(dying->recovery->discarded_bytes == 4);
+      CHECK(dying->recovery->pending_operations == 1);
+      CHECK(at > (limits.factor == 0 ? 5 : 10));
+      CHECK(world.files->At(kBackupPath) == before);
+      break;
+    }
+    world.files->Crash(data, names);
+    const Result<LoadedStack> recovered = world.Load();
+    if (!recovered) {
+      FAIL(recovered.error().Text());
+    }
+    CHECK(SameContent(recovered->snapshot, Replay(base, script)));
   }
 }
 

@@ -1,8 +1,6 @@
-// The journal: bytes, group commit, deferral, failures, compaction, fold (E199-E206, S170, S171,
+// The journal: bytes, group commit, deferral, failures, the fold at the end (E199-E206, S170, S171,
 // docs/JOURNAL.md).
 #include <catch2/catch.hpp>
-
-#include <random>
 
 #include "state/journal/journal_format.h"
 #include "state/journal/journal_log.h"
@@ -477,107 +475,6 @@ TEST_CASE("[S45] an unsound result is stored with its fault, and told") {
   // [E208] the next sound save clears it.
   REQUIRE(world.Open()->Save(kWorldStack, run.loaded.snapshot, world.manager));
   CHECK_THAT(world.files->At(kCheckpointPath), Catch::Contains(R"("metadata":{}})"));
-}
-
-TEST_CASE("compacted entries replay to the same snapshot") {
-  std::mt19937 random(11);
-  const auto pick = [&](int count) {
-    return static_cast<int>(random() % static_cast<unsigned>(count));
-  };
-  for (int round = 0; round < 500; ++round) {
-    Snapshot base;
-    for (int at = 0; at < 5; ++at) {
-      base.resources.push_back(Thing("old" + std::to_string(at)));
-    }
-    std::vector<JournalEntry> entries;
-    std::vector<std::int64_t> begun;
-    std::vector<std::int64_t> added;
-    for (std::int64_t id = 1; id < 40; ++id) {
-      const auto state = Thing("n" + std::to_string(id));
-      switch (pick(6)) {
-        case 0:
-          entries.push_back(Begin(id, OperationType::kUpdating, state));
-          begun.push_back(id);
-          break;
-        case 1:
-        case 2:
-          if (!begun.empty()) {
-            const std::size_t which =
-                static_cast<std::size_t>(pick(static_cast<int>(begun.size())));
-            const std::int64_t ended = begun[which];
-            begun.erase(begun.begin() + static_cast<std::ptrdiff_t>(which));
-            entries.push_back(pick(3) == 0 ? Failure(ended) : Success(ended, state));
-            if (entries.back().kind == JournalKind::kSuccess) {
-              added.push_back(ended);
-              if (pick(3) == 0) {
-                entries.back().delete_old = pick(5);
-              }
-            }
-          }
-          break;
-        case 3:
-          if (!added.empty()) {
-            JournalEntry outputs;
-            outputs.kind = JournalKind::kOutputs;
-            outputs.operation_id = id;
-            outputs.remove_new =
-                added[static_cast<std::size_t>(pick(static_cast<int>(added.size())))];
-            outputs.state = state;
-            entries.push_back(outputs);
-          }
-          break;
-        case 4:
-          if (!added.empty()) {
-            JournalEntry remove = Success(id, nullptr);
-            const std::size_t which =
-                static_cast<std::size_t>(pick(static_cast<int>(added.size())));
-            (pick(2) == 0 ? remove.remove_new : remove.delete_new) = added[which];
-            added.erase(added.begin() + static_cast<std::ptrdiff_t>(which));
-            entries.push_back(remove);
-          }
-          break;
-        default:
-          if (pick(10) == 0) {
-            JournalEntry rebuilt;
-            rebuilt.kind = JournalKind::kRebuiltBase;
-            rebuilt.operation_id = id;
-            entries.push_back(rebuilt);
-            added.clear();
-          } else {
-            entries.push_back(Success(id, nullptr, pick(5)));
-          }
-      }
-    }
-    const std::vector<JournalEntry> compacted = Compacted(entries);
-    CHECK(compacted.size() <= entries.size());
-    try {
-      const Snapshot expected = Replay(base, entries);
-      REQUIRE(SameContent(Replay(base, compacted), expected));
-      REQUIRE(SameContent(Replay(base, Compacted(compacted)), expected));
-    } catch (const std::out_of_range&) {  // a rebuilt base may be shorter than an index of this
-                                          // generator
-      continue;
-    }
-  }
-}
-
-TEST_CASE("a journal that outgrows the checkpoint is rewritten without what is no longer needed") {
-  World world;
-  Run run(world);
-  const std::string filler(20'000, 'x');
-  std::size_t largest = 0;
-  for (std::int64_t id = 1; id <= 400; ++id) {  // 8 MB of begins and failures
-    REQUIRE(run.Append(world, Begin(id, OperationType::kCreating, Thing("x", {{"f", filler}}))));
-    REQUIRE(run.Append(world, Failure(id)));
-    largest = std::max(largest, world.files->At(kJournalPath).size());
-  }
-  CHECK(largest < (std::size_t{1} << 20) + 64'000);
-  REQUIRE(run.Append(world, Begin(401, OperationType::kCreating, Thing("y"))));
-  world.files->Crash(LostData::kAll, LostNames::kAll);
-  const Result<LoadedStack> recovered = world.Load();
-  REQUIRE(recovered);
-  CHECK(Summary(recovered->snapshot).back() == "+creating y");
-  CHECK(recovered->recovery->pending_operations == 1);
 }
 
 }  // namespace davit::testing

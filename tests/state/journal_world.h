@@ -7,6 +7,7 @@ namespace davit::testing {
 
 inline const StackRef kWorldStack{"proj", "dev"};
 inline constexpr const char* kJournalPath = "/s/.pulumi/davit/journals/proj/dev.journal";
+inline constexpr const char* kBackupPath = "/s/.pulumi/stacks/proj/dev.json.bak";
 inline constexpr const char* kCheckpointPath = "/s/.pulumi/stacks/proj/dev.json";
 
 inline JournalEntry Begin(std::int64_t id, OperationType type, StatePtr state) {
@@ -48,12 +49,16 @@ inline bool SameContent(const Snapshot& a, const Snapshot& b) {
          std::ranges::equal(a.pending_operations, b.pending_operations, same_operation);
 }
 
+/// Every write is folded into the checkpoint.
+inline constexpr JournalLimits kFoldAlways{.smallest = 1, .factor = 0};
+
 struct World {
   std::shared_ptr<MemoryFiles> files = std::make_shared<MemoryFiles>();
   std::shared_ptr<FakeManager> manager = std::make_shared<FakeManager>();
   SeededLoop loop;
+  JournalLimits limits;
 
-  World() {
+  explicit World(JournalLimits the_limits = {}) : limits(the_limits) {
     const std::unique_ptr<Backend> backend = Open();
     DAVIT_CHECK(backend->Create(kWorldStack, manager.get()).has_value(), "create");
     Snapshot snapshot;
@@ -70,7 +75,7 @@ struct World {
     if (at_point) {
       layer = FilesWithPoints(files, std::move(at_point));
     }
-    return MakeFileBackend(layer, "/s", "davit/test");
+    return MakeFileBackend(layer, "/s", "davit/test", limits);
   }
   Result<LoadedStack> Load(bool may_recover = true) const {
     return Open()->Load(kWorldStack, OpenerOf(manager), may_recover);

@@ -1,5 +1,5 @@
-// A real process that kills itself at each step of file work (`crash_point` of OpenBackend), on
-// real files, under its lock.
+// A real process that kills itself at each step of file work, on real files, under its lock: with
+// the `crash_point` of OpenBackend, and with a fold in the middle of the run.
 #include <catch2/catch.hpp>
 
 #include <sys/wait.h>
@@ -20,8 +20,7 @@ Snapshot Records() {
 
 // The child: one update; a byte goes to `acknowledge` for each entry that is durable. Ends the
 // process.
-[[noreturn]] void UpdateAndExit(const std::string& url, int crash_point, int acknowledge) {
-  const std::unique_ptr<Backend> backend = *OpenBackend(url, false, "davit/test", crash_point);
+[[noreturn]] void UpdateAndExit(const std::unique_ptr<Backend>& backend, int acknowledge) {
   const Result<std::unique_ptr<StackLock>> lock = backend->Lock(kWorldStack);
   if (!lock) {
     ::_exit(2);
@@ -40,9 +39,10 @@ Snapshot Records() {
   ::_exit(journal->Fold() ? 0 : 4);
 }
 
-}  // namespace
+// Opens the backend of the process that dies.
+using Opener = std::function<std::unique_ptr<Backend>(const std::string& root, int crash_point)>;
 
-TEST_CASE("kill -9 at every step of file work loses no finished step and leaves no lock") {
+int KillAtEveryPoint(const Opener& open) {
   int killed = 0;
   for (int point = 1;; ++point) {
     INFO("point " << point);
@@ -57,7 +57,7 @@ TEST_CASE("kill -9 at every step of file work loses no finished step and leaves 
     const pid_t child = ::fork();
     if (child == 0) {
       ::close(acknowledge[0]);
-      UpdateAndExit(url, point, acknowledge[1]);
+      UpdateAndExit(open(folder.path(), point), acknowledge[1]);
     }
     ::close(acknowledge[1]);
     std::string acknowledged;
@@ -94,7 +94,28 @@ TEST_CASE("kill -9 at every step of file work loses no finished step and leaves 
     CHECK(WTERMSIG(status) == SIGKILL);
     ++killed;
   }
-  CHECK(killed > 30);
+  return killed;
+}
+
+}  // namespace
+
+TEST_CASE("kill -9 at every step of file work loses no finished step and leaves no lock") {
+  CHECK(KillAtEveryPoint([](const std::string& root, int crash_point) {
+          return *OpenBackend("file://" + root, false, "davit/test", crash_point);
+        }) > 30);
+}
+
+TEST_CASE("[S171] the same with a fold in the middle of the run") {
+  CHECK(KillAtEveryPoint([](const std::string& root, int crash_point) {
+          auto left = std::make_shared<int>(crash_point);
+          std::shared_ptr<FileLayer> files = FilesWithPoints(SystemFiles(), [left] {
+            if (--*left == 0) {
+              ::kill(::getpid(), SIGKILL);
+            }
+          });
+          constexpr JournalLimits kOnceOrTwice{.smallest = 2'000, .factor = 0};
+          return MakeFileBackend(std::move(files), root, "davit/test", kOnceOrTwice);
+        }) > 50);
 }
 
 }  // namespace davit::testing

@@ -68,6 +68,7 @@ class MemoryFiles final : public FileLayer {
   std::string everything_written;  ///< all bytes that ever went to a file
   bool is_dead = false;            ///< nothing changes any more
   int syncs = 0;
+  int good_appends = 0;  ///< so many appends succeed before the failing ones
   int fail_appends = 0;  ///< so many appends fail, half written
   std::string last_failed;
 
@@ -177,7 +178,7 @@ class MemoryFiles final : public FileLayer {
         return Dead();
       }
       files_.everything_written += bytes;
-      if (files_.fail_appends > 0) {
+      if (files_.fail_appends > 0 && files_.good_appends-- <= 0) {
         --files_.fail_appends;
         file_->content += bytes.substr(0, bytes.size() / 2);
         return Fail(ErrorKind::kFailed, "no space left on device", "free some space");
@@ -230,6 +231,8 @@ inline SecretsOpener OpenerOf(std::shared_ptr<SecretsManager> manager) {
         return manager;
       };
 }
+/// Opens with the real passphrase manager; what was opened once in this process is kept, as each
+/// key takes its time to derive.
 inline SecretsOpener OpenerFor(const std::string& passphrase) {
   return [passphrase](const std::string& type,
                       const std::string& state) -> Result<std::shared_ptr<SecretsManager>> {
@@ -237,9 +240,12 @@ inline SecretsOpener OpenerFor(const std::string& passphrase) {
       return Fail(ErrorKind::kUnimplemented, "only passphrases");
     }
     DAVIT_TRY(const std::string salt, SaltOf(state));
-    DAVIT_TRY(std::unique_ptr<SecretsManager> manager,
-              OpenPassphraseManager(salt, passphrase, SystemRandom));
-    return std::shared_ptr<SecretsManager>(std::move(manager));
+    static std::map<std::pair<std::string, std::string>, std::shared_ptr<SecretsManager>> opened;
+    std::shared_ptr<SecretsManager>& manager = opened[{salt, passphrase}];
+    if (!manager) {
+      DAVIT_TRY(manager, OpenPassphraseManager(salt, passphrase, SystemRandom));
+    }
+    return manager;
   };
 }
 inline SecretsOpener NoPassphrase() {
