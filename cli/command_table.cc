@@ -344,6 +344,45 @@ std::vector<CommandSpec> ConfigCommands() {
   };
 }
 
+std::vector<CommandSpec> StateCommands() {
+  const FlagSpec all = Switch("all", 0, "every resource of the stack");
+  CommandSpec group;
+  group.name = "state";
+  group.summary = "correct the state by hand; no provider is asked";
+  group.is_group = true;
+  return {
+      group,
+      {"state delete",
+       {"state rm", "state remove"},
+       "[URN...]",
+       "forget resources, which go on to exist",
+       0,
+       1000,
+       {Stack(),
+        all,
+        Switch("force", 0, "protected ones too"),
+        Switch("target-dependents", 0, "also what depends on them"),
+        Yes()}},
+      {"state rename", {}, "URN NAME", "give a resource another name", 2, 2, {Stack(), Yes()}},
+      {"state protect",
+       {},
+       "[URN...]",
+       "keep resources from being deleted",
+       0,
+       1000,
+       {Stack(), all, Yes()}},
+      {"state unprotect", {}, "[URN...]", "undo it", 0, 1000, {Stack(), all, Yes()}},
+      {"state taint",
+       {},
+       "URN...",
+       "have resources replaced by the next update",
+       1,
+       1000,
+       {Stack(), Yes()}},
+      {"state untaint", {}, "[URN...]", "undo it", 0, 1000, {Stack(), all, Yes()}},
+  };
+}
+
 CommandSpec Missing(std::string name, std::string summary, std::vector<std::string> aliases = {}) {
   CommandSpec command;
   command.name = std::move(name);
@@ -364,6 +403,9 @@ const std::vector<CommandSpec>& Commands() {
     for (CommandSpec& command : ConfigCommands()) {
       all.push_back(std::move(command));
     }
+    for (CommandSpec& command : StateCommands()) {
+      all.push_back(std::move(command));
+    }
     all.push_back({"version", {}, "", "print the version", 0, 0, {}});
     all.push_back({"help", {}, "[COMMAND]", "explain a command", 0, 3, {}});
     for (const char* name : {"about",
@@ -382,7 +424,6 @@ const std::vector<CommandSpec>& Commands() {
                              "plugin",
                              "policy",
                              "schema",
-                             "state",
                              "watch",
                              "whoami",
                              "config cp",
@@ -393,7 +434,12 @@ const std::vector<CommandSpec>& Commands() {
                              "stack history",
                              "stack migrate",
                              "stack rename",
-                             "stack tag"}) {
+                             "stack tag",
+                             "state edit",
+                             "state get",
+                             "state move",
+                             "state repair",
+                             "state upgrade"}) {
       all.push_back(Missing(name, ""));
     }
     return all;

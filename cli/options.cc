@@ -102,7 +102,7 @@ class Parser {
       invocation_.wants_help = true;
       return std::move(invocation_);
     }
-    if (invocation_.command == nullptr) {
+    if (invocation_.command == nullptr || invocation_.command->is_group) {
       invocation_.wants_help = true;
       return std::move(invocation_);
     }
@@ -441,6 +441,15 @@ std::string HelpText(const CommandSpec* command) {
       command->is_supported ? command->summary + "\n" : "davit does not have this command yet.\n";
   if (!command->aliases.empty()) {
     out += fmt::format("\nAlso: {}\n", fmt::join(command->aliases, ", "));
+  }
+  if (command->is_group) {
+    out += "\nCommands:\n";
+    for (const CommandSpec& each : Commands()) {
+      if (each.is_supported &&
+          each.name.compare(0, command->name.size() + 1, command->name + " ") == 0) {
+        out += fmt::format("  {:<16}  {}\n", each.name, each.summary);
+      }
+    }
   }
   if (!command->flags.empty()) {
     out += "\nFlags:\n" + FlagLines(command->flags);

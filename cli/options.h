@@ -42,7 +42,7 @@ struct CommandSpec {
   std::size_t min_arguments = 0;
   std::size_t max_arguments = 0;
   std::vector<FlagSpec> flags;  ///< without those that every command has
-  bool is_group = false;     ///< only has subcommands (`stack` and `config` also act by themselves)
+  bool is_group = false;     ///< only has subcommands; by itself it shows its help
   bool is_supported = true;  ///< false: a command of the reference that davit does not have yet
 };
 

@@ -58,6 +58,12 @@ const std::map<std::string, Command>& CommandFunctions() {
       {"config rm", RemoveConfig},
       {"config set-all", SetAllConfig},
       {"config rm-all", RemoveAllConfig},
+      {"state delete", DeleteState},
+      {"state rename", RenameState},
+      {"state protect", ProtectState},
+      {"state unprotect", UnprotectState},
+      {"state taint", TaintState},
+      {"state untaint", UntaintState},
       {"version", ShowVersion},
       {"help", ShowHelp},
   };

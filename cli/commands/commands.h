@@ -28,6 +28,13 @@ Result<int> RemoveConfig(Context& context);
 Result<int> SetAllConfig(Context& context);
 Result<int> RemoveAllConfig(Context& context);
 
+Result<int> DeleteState(Context& context);
+Result<int> RenameState(Context& context);
+Result<int> ProtectState(Context& context);
+Result<int> UnprotectState(Context& context);
+Result<int> TaintState(Context& context);
+Result<int> UntaintState(Context& context);
+
 /// Reads the words of the command line and runs what they name. Never throws.
 int RunCommandLine(const std::vector<std::string>& words,
                    const Environment& environment,

@@ -93,8 +93,8 @@ TEST_CASE("flags and commands of the reference that davit lacks are refused by n
   CHECK(Refusal({"up", "--plan=p"}).kind == ErrorKind::kUnimplemented);
   CHECK(Refusal({"preview", "--save-plan", "x"}).message ==
         "davit does not support --save-plan yet");
-  CHECK(Refusal({"state", "delete", "urn"}).message ==
-        "davit does not have the command 'state' yet");
+  CHECK(Refusal({"state", "move", "urn"}).message ==
+        "davit does not have the command 'state move' yet");
   CHECK(Refusal({"config", "cp"}).kind == ErrorKind::kUnimplemented);
   // What asks for nothing is no reason to stop.
   CHECK(Parse({"up", "--strict=false"}));
@@ -107,6 +107,15 @@ TEST_CASE("[C77] bad values and argument counts are errors") {
   CHECK(Refusal({"config", "set"}).message == "'davit config set' needs an argument");
   CHECK(Refusal({"stack", "init", "a", "b"}).message.find("'b'") != std::string::npos);
   CHECK(Refusal({"up", "-s"}).message == "the flag -s, --stack needs a value");
+}
+
+TEST_CASE("[C55] a group shows its commands") {
+  const Result<Invocation> parsed = Parse({"state"});
+  REQUIRE(parsed);
+  CHECK(parsed->wants_help);
+  CHECK(HelpText(parsed->command).find("state rename") != std::string::npos);
+  CHECK(Refusal({"state", "renam"}).advice.find("state rename") != std::string::npos);
+  CHECK(Parse({"state", "rm", "u"})->command->name == "state delete");
 }
 
 TEST_CASE("help comes from the table") {
