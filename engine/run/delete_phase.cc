@@ -52,11 +52,12 @@ Records FindRecords(RunContext& context) {
   for (const StatePtr& base : context.base) {
     const bool is_claimed = context.claimed.contains(base.get());
     const bool is_marked = base->pending_delete || context.marked_records.contains(base.get());
-    // Deleted first by a replacement whose own registration never came: only the record is left (E90).
+    // Deleted first by a replacement whose own registration never came: only the record is left
+    // (E90).
     const bool is_deleted = context.deleted_records.contains(base.get());
     const StatePtr state = StandIn(context, base);
-    const bool goes = state && base->view_of.empty() &&
-                      (is_deleted ? !is_claimed : is_marked || !is_claimed);
+    const bool goes =
+        state && base->view_of.empty() && (is_deleted ? !is_claimed : is_marked || !is_claimed);
     if (has_news && !goes) {
       continue;  // its place in the list is that of the new record
     }
@@ -96,8 +97,8 @@ std::vector<std::size_t> DependentsAmong(const RecordGraph& graph,
   return dependents;
 }
 
-// E129: the chosen records, everything that depends on them or lies below them, and what their replacement would replace.
-// False: refused.
+// E129: the chosen records, everything that depends on them or lies below them, and what their
+// replacement would replace. False: refused.
 Task<Result<bool>> ConstrainToTargets(RunContext& context, Records& records) {
   std::set<std::size_t> chosen;
   std::set<std::size_t> replaced_with;
@@ -211,8 +212,12 @@ Task<Result<std::shared_ptr<Chain>>> PlanDelete(RunContext& context,
   const bool is_gone =
       state->pending_replacement || context.deleted_records.contains(context.BaseOf(state));
   step.op = is_gone ? StepOp::kRemovePendingReplace : DeleteOp(*state, step.is_replacement);
-  if (!is_gone) {  // S40: what is gone needs no provider, and its own may be gone too
+  // S40: the provider of a record that is deleted already may be gone too; where it is there, it is
+  // loaded (recorded).
+  if (!is_gone || context.OldProvider(state->provider)) {
     DAVIT_CO_TRY(step.provider, co_await ProviderForOld(context, state));  // E28
+  }
+  if (!is_gone) {
     context.deleted.insert(state->urn);
   }
   auto chain = std::make_shared<Chain>();

@@ -56,11 +56,14 @@ Task<Result<StepOp>> CompareRead(Step& step, const ResourceState& read) {
 
 Task<Result<StepOp>> ReadBack(RunContext& context, Step& step) {
   const ResourceState& old_state = *step.old_state;
-  if (!old_state.custom || old_state.urn.is_provider() || old_state.pending_replacement) {
-    co_return StepOp::kSame;  // S40: the provider of a deleted record may be gone too
-  }
-  if (!step.provider) {
+  // S40: the provider of a record that is deleted already may be gone too; where it is there, it is
+  // loaded (recorded).
+  if (!step.provider &&
+      (!old_state.pending_replacement || context.OldProvider(old_state.provider))) {
     DAVIT_CO_TRY(step.provider, co_await ProviderForOld(context, step.old_state));
+  }
+  if (!old_state.custom || old_state.urn.is_provider() || old_state.pending_replacement) {
+    co_return StepOp::kSame;
   }
   ReadRequest request;
   request.id = old_state.id;
