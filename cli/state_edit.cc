@@ -61,7 +61,7 @@ Records DependentsOf(const ResourceState& record, const Snapshot& snapshot) {
   return dependents;
 }
 
-Result<std::set<StatePtr>> RecordsToDelete(const DeleteRequest& request, const Snapshot& snapshot) {
+Result<std::set<StatePtr>> RecordsToDelete(const StateDeleteRequest& request, const Snapshot& snapshot) {
   if (request.all) {
     return std::set<StatePtr>(snapshot.resources.begin(), snapshot.resources.end());
   }
@@ -104,7 +104,7 @@ StatePtr WithoutEmptyDependencies(const ResourceState& record) {
 
 }  // namespace
 
-Result<void> DeleteRecords(const DeleteRequest& request, Snapshot* snapshot) {
+Result<void> DeleteRecords(const StateDeleteRequest& request, Snapshot* snapshot) {
   DAVIT_TRY(const std::set<StatePtr> chosen, RecordsToDelete(request, *snapshot));
   for (const StatePtr& record :
        snapshot->resources) {  // not over the set: its order is of addresses

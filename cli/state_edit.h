@@ -10,14 +10,14 @@
 
 namespace davit {
 
-struct DeleteRequest {
+struct StateDeleteRequest {
   std::vector<Urn> urns;
   bool all = false;         ///< every record
   bool force = false;       ///< protected ones too
   bool dependents = false;  ///< what depends on them too
 };
 /// S157: refused while others depend on a record, for protected ones, and for URNs with copies.
-Result<void> DeleteRecords(const DeleteRequest& request, Snapshot* snapshot);
+Result<void> DeleteRecords(const StateDeleteRequest& request, Snapshot* snapshot);
 
 /// S158: gives a record another name; every reference to it follows.
 Result<void> RenameRecord(const Urn& urn, const std::string& name, Snapshot* snapshot);

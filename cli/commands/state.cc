@@ -90,7 +90,7 @@ Result<int> Flag(Context& context, bool ResourceState::*flag, bool value, const 
 
 Result<int> DeleteState(Context& context) {
   DAVIT_TRY_VOID(NeedUrnsOrAll(context));
-  DeleteRequest request;
+  StateDeleteRequest request;
   request.urns = UrnsGiven(context);
   request.all = context.invocation().Bool("all");
   request.force = context.invocation().Bool("force");

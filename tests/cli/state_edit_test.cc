@@ -52,7 +52,7 @@ std::string Names(const Snapshot& snapshot) {
   return names;
 }
 
-std::string Delete(const DeleteRequest& request, Snapshot* snapshot) {
+std::string Delete(const StateDeleteRequest& request, Snapshot* snapshot) {
   const Result<void> done = DeleteRecords(request, snapshot);
   return done ? Names(*snapshot) : done.error().Text();
 }
