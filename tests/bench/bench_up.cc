@@ -1,6 +1,7 @@
-// bench_up DAVIT PLUGIN-FOLDER [N ...]: N creates, no-op preview, no-op up, refresh and destroy of the real binary on a provider
-// that does nothing, each beside a bare client that makes the same calls to the same provider in the same run, with the same
-// number in flight. Prints ratios; a timing is never a failure.
+// bench_up DAVIT PLUGIN-FOLDER [N ...]: N creates, no-op preview, no-op up, refresh and destroy of
+// the real binary on a provider that does nothing, each beside a bare client that makes the same
+// calls to the same provider in the same run, with the same number in flight. Prints ratios; a
+// timing is never a failure.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -62,8 +63,8 @@ class Plugin {
       Give("the plugin '" + path + "' printed no port");
     }
     std::fclose(out);
-    stub_ = rpc::ResourceProvider::NewStub(grpc::CreateChannel(
-        "127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials()));
+    stub_ = rpc::ResourceProvider::NewStub(grpc::CreateChannel("127.0.0.1:" + std::to_string(port),
+                                                               grpc::InsecureChannelCredentials()));
   }
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
@@ -85,7 +86,8 @@ std::string UrnOf(int index) {
 google::protobuf::Struct Properties(int index) {
   google::protobuf::Struct properties;
   (*properties.mutable_fields())["value"].set_number_value(index);
-  (*properties.mutable_fields())["text"].set_string_value(fmt::format("the text of resource {}", index));
+  (*properties.mutable_fields())["text"].set_string_value(
+      fmt::format("the text of resource {}", index));
   return properties;
 }
 
@@ -175,7 +177,10 @@ Phases MeasureBare(const std::string& plugin_path, int count) {
 }
 
 /// Runs davit in the folder; gives seconds, and raises `peak` to its peak memory in MB.
-double Davit(const std::string& davit, const fs::path& folder, std::vector<std::string> words, long* peak) {
+double Davit(const std::string& davit,
+             const fs::path& folder,
+             std::vector<std::string> words,
+             long* peak) {
   return SecondsOf([&] {
     const pid_t pid = ::fork();
     if (pid == 0) {
@@ -203,15 +208,21 @@ double Davit(const std::string& davit, const fs::path& folder, std::vector<std::
 
 void WriteProgram(const fs::path& folder, const std::string& plugins, int count) {
   std::ofstream out(folder / "Pulumi.yaml");
-  out << "name: bench\nruntime: yaml\nplugins:\n  providers:\n    - {name: benchnoop, path: " << plugins
-      << "}\nresources:\n";
+  out << "name: bench\nruntime: yaml\nplugins:\n  providers:\n    - {name: benchnoop, path: "
+      << plugins << "}\nresources:\n";
   for (int index = 0; index < count; ++index) {
     out << fmt::format(
-        "  r{0}:\n    type: benchnoop:index:Thing\n    properties: {{value: {0}, text: the text of resource {0}}}\n", index);
+        "  r{0}:\n    type: benchnoop:index:Thing\n    properties: {{value: {0}, text: the text of "
+        "resource {0}}}\n",
+        index);
   }
 }
 
-Phases MeasureDavit(const std::string& davit, const std::string& plugins, const fs::path& folder, int count, long* peak) {
+Phases MeasureDavit(const std::string& davit,
+                    const std::string& plugins,
+                    const fs::path& folder,
+                    int count,
+                    long* peak) {
   fs::remove_all(folder);
   fs::create_directories(folder / "home");
   ::setenv("PULUMI_HOME", (folder / "home").c_str(), 1);
@@ -248,7 +259,13 @@ int main(int argc, char** argv) {
   }
   const fs::path folder = fs::temp_directory_path() / fmt::format("davit-bench-{}", ::getpid());
   fmt::print("seconds (times the bare calls)\n{:>7} {:>15} {:>15} {:>15} {:>15} {:>15} {:>8}\n",
-             "N", "up", "no-op preview", "no-op up", "refresh", "destroy", "peak MB");
+             "N",
+             "up",
+             "no-op preview",
+             "no-op up",
+             "refresh",
+             "destroy",
+             "peak MB");
   for (const int count : counts) {
     long peak = 0;
     const Phases own = MeasureDavit(davit, plugins, folder, count, &peak);
@@ -257,8 +274,13 @@ int main(int argc, char** argv) {
       return fmt::format("{:.3f} ({:.2f})", seconds, seconds / base);
     };
     fmt::print("{:>7} {:>15} {:>15} {:>15} {:>15} {:>15} {:>8}\n",
-               count, cell(own.up, bare.up), cell(own.preview, bare.preview), cell(own.again, bare.again),
-               cell(own.refresh, bare.refresh), cell(own.destroy, bare.destroy), peak);
+               count,
+               cell(own.up, bare.up),
+               cell(own.preview, bare.preview),
+               cell(own.again, bare.again),
+               cell(own.refresh, bare.refresh),
+               cell(own.destroy, bare.destroy),
+               peak);
     std::fflush(stdout);
   }
   fs::remove_all(folder);

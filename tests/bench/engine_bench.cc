@@ -1,5 +1,6 @@
-// What the engine itself costs, with providers and journal that answer at once: seconds per resource for stacks of growing
-// size, as ratios to the smallest. A ratio near 1 means that no step costs more because the stack is large.
+// What the engine itself costs, with providers and journal that answer at once: seconds per
+// resource for stacks of growing size, as ratios to the smallest. A ratio near 1 means that no step
+// costs more because the stack is large.
 
 #include <fmt/format.h>
 
@@ -54,10 +55,17 @@ Figures Measure(int count) {
 int main() {
   using davit::testing::Measure;
   const auto base = Measure(250);
-  fmt::print("{:>8} {:>14} {:>14} {:>14}   (ratio to 250 resources)\n", "count", "create", "same", "destroy");
+  fmt::print("{:>8} {:>14} {:>14} {:>14}   (ratio to 250 resources)\n",
+             "count",
+             "create",
+             "same",
+             "destroy");
   for (const int count : {250, 500, 1000, 2000}) {
     const auto figures = Measure(count);
-    fmt::print("{:>8} {:>14.2f} {:>14.2f} {:>14.2f}\n", count, figures.create / base.create, figures.same / base.same,
+    fmt::print("{:>8} {:>14.2f} {:>14.2f} {:>14.2f}\n",
+               count,
+               figures.create / base.create,
+               figures.same / base.same,
                figures.destroy / base.destroy);
   }
   return 0;

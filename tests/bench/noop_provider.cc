@@ -1,5 +1,5 @@
-// pulumi-resource-benchnoop: answers every call at once with what it was given, so that what remains is the cost of the engine
-// and of the calls themselves.
+// pulumi-resource-benchnoop: answers every call at once with what it was given, so that what
+// remains is the cost of the engine and of the calls themselves.
 
 #include <grpcpp/grpcpp.h>
 
@@ -27,7 +27,9 @@ class Noop final : public rpc::ResourceProvider::Service {
     response->set_version("1.0.0");
     return Status::OK;
   }
-  Status CheckConfig(ServerContext*, const rpc::CheckRequest* request, rpc::CheckResponse* response) override {
+  Status CheckConfig(ServerContext*,
+                     const rpc::CheckRequest* request,
+                     rpc::CheckResponse* response) override {
     *response->mutable_inputs() = request->news();
     return Status::OK;
   }
@@ -35,12 +37,16 @@ class Noop final : public rpc::ResourceProvider::Service {
     response->set_changes(rpc::DiffResponse::DIFF_NONE);
     return Status::OK;
   }
-  Status Configure(ServerContext*, const rpc::ConfigureRequest*, rpc::ConfigureResponse* response) override {
+  Status Configure(ServerContext*,
+                   const rpc::ConfigureRequest*,
+                   rpc::ConfigureResponse* response) override {
     response->set_acceptsecrets(true);
     response->set_supportspreview(true);
     return Status::OK;
   }
-  Status Check(ServerContext*, const rpc::CheckRequest* request, rpc::CheckResponse* response) override {
+  Status Check(ServerContext*,
+               const rpc::CheckRequest* request,
+               rpc::CheckResponse* response) override {
     *response->mutable_inputs() = request->news();
     return Status::OK;
   }
@@ -48,12 +54,16 @@ class Noop final : public rpc::ResourceProvider::Service {
     response->set_changes(rpc::DiffResponse::DIFF_NONE);
     return Status::OK;
   }
-  Status Create(ServerContext*, const rpc::CreateRequest* request, rpc::CreateResponse* response) override {
+  Status Create(ServerContext*,
+                const rpc::CreateRequest* request,
+                rpc::CreateResponse* response) override {
     response->set_id("id-" + std::to_string(++created_));
     *response->mutable_properties() = request->properties();
     return Status::OK;
   }
-  Status Read(ServerContext*, const rpc::ReadRequest* request, rpc::ReadResponse* response) override {
+  Status Read(ServerContext*,
+              const rpc::ReadRequest* request,
+              rpc::ReadResponse* response) override {
     response->set_id(request->id());
     *response->mutable_inputs() = request->inputs();
     *response->mutable_properties() = request->properties();
