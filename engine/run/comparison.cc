@@ -16,21 +16,28 @@ Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
                                         StatePtr old_state,
                                         PropertyMap news,
                                         InstancePtr provider,
-                                        std::string seed) {
-  const CheckInputs olds = PrepareCheck(old_state.get(), false, false);
+                                        std::string seed,
+                                        std::shared_ptr<LookAhead> ahead) {
   std::vector<std::string> warnings;
   Result<CheckResponse> response = CheckResponse();
   if (urn.is_provider()) {
+    const CheckInputs olds = PrepareCheck(old_state.get(), false, false);
     response = co_await context.providers.Check(urn, olds.olds, std::move(news), &warnings);
   } else {
-    CheckRequest request;
-    request.urn = urn;
-    request.olds = olds.olds;
-    request.old_outputs = olds.old_outputs;
-    request.news = std::move(news);
-    request.allow_unknowns = context.preview;
-    request.random_seed = std::move(seed);
-    response = co_await CheckResource(provider, std::move(request), CancelToken());
+    bool is_answered = false;
+    if (ahead && ahead->old_state == old_state && ahead->provider == provider &&
+        ahead->news == news) {
+      const Result<CheckResponse>& answer = co_await ahead->check.Wait();
+      is_answered = !ahead->was_skipped;
+      if (is_answered) {
+        response = answer;
+      }
+    }
+    if (!is_answered) {
+      CheckRequest request =
+          CheckRequestFor(context, urn, old_state, std::move(news), std::move(seed));
+      response = co_await CheckResource(provider, std::move(request), CancelToken());
+    }
   }
   for (const std::string& warning : warnings) {
     context.reporter.Warn(urn, warning);
@@ -124,7 +131,8 @@ Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
                                           const ResourceState& state,
                                           StatePtr old_state,
                                           InstancePtr provider,
-                                          bool is_forced) {
+                                          bool is_forced,
+                                          std::shared_ptr<LookAhead> ahead) {
   DiffDecision decision;
   const auto replace_for = [&](const char* key) {
     decision.has_changes = true;
@@ -176,17 +184,24 @@ Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
     if (change) {
       co_return *std::move(change);
     }
-    DiffRequest request;
-    request.id = old_state->id;
-    request.urn = state.urn;
-    request.old_inputs = old_state->inputs;
-    request.old_outputs = old_state->outputs;
-    request.new_inputs = state.inputs;
-    request.ignore_changes = state.ignore_changes;
-    request.allow_unknowns = context.preview;
     bool unavailable = false;
-    DAVIT_CO_TRY(DiffResponse response,
-                 co_await DiffResource(provider, std::move(request), &unavailable, CancelToken()));
+    DiffResponse response;
+    const bool is_asked = ahead && ahead->asks_diff && ahead->old_state == old_state &&
+                          ahead->provider == provider && ahead->check.is_set() &&
+                          !ahead->was_skipped && ahead->HasChecked(state.inputs);
+    if (is_asked) {
+      const Result<DiffResponse>& answer = co_await ahead->diff.Wait();
+      if (!answer) {
+        co_return Fail(answer.error());
+      }
+      response = *answer;
+    } else {
+      DiffRequest request =
+          DiffRequestFor(context, state.urn, *old_state, state.inputs, state.ignore_changes);
+      DAVIT_CO_TRY(
+          response,
+          co_await DiffResource(provider, std::move(request), &unavailable, CancelToken()));
+    }
     if (unavailable) {
       context.reporter.Warn(
           state.urn,

@@ -2,18 +2,21 @@
 // Asking providers about one registration: Check and Diff (E68-E87). Engine thread.
 
 #include "engine/plan/diff_decision.h"
+#include "engine/run/look_ahead.h"
 #include "engine/run/run_context.h"
 
 namespace davit {
 
 /// Check of a resource or provider (E68, E72): the checked inputs. Failures are reported, one
-/// diagnostic each; the error is then a bail. `old_state` null: no old side is sent.
+/// diagnostic each; the error is then a bail. `old_state` null: no old side is sent. `ahead`: an
+/// answer asked for before is used if it is to the same question.
 Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
                                         Urn urn,
                                         StatePtr old_state,
                                         PropertyMap news,
                                         InstancePtr provider,
-                                        std::string seed);
+                                        std::string seed,
+                                        std::shared_ptr<LookAhead> ahead = nullptr);
 
 /// The comparison of E77, first test that fires; replaceOnChanges is applied (E87). `provider`
 /// null: components and provider resources. `is_forced`: E81.
@@ -21,6 +24,7 @@ Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
                                           const ResourceState& state,
                                           StatePtr old_state,
                                           InstancePtr provider,
-                                          bool is_forced);
+                                          bool is_forced,
+                                          std::shared_ptr<LookAhead> ahead = nullptr);
 
 }  // namespace davit

@@ -11,6 +11,9 @@ void Generator::Submit(std::shared_ptr<Registration> registration) {
     registration->reply.Set(Fail(StoppedError()));
     return;
   }
+  if (PrepareLookAhead(context_, *registration)) {
+    asked_.Spawn(AskAhead(context_, registration, &ahead_));
+  }
   queue_.push_back(std::move(registration));
   Wake();
 }
@@ -48,6 +51,7 @@ Task<void> Generator::Run() {
     co_await Serve(std::move(next));
   }
   co_await chains_.Join();
+  co_await asked_.Join();
 }
 
 void Generator::Refuse(Error error, const Urn& urn) {

@@ -11,7 +11,8 @@ namespace davit {
 
 class Generator {
  public:
-  explicit Generator(RunContext& context) : context_(context), chains_(context.loop) {}
+  explicit Generator(RunContext& context)
+      : context_(context), chains_(context.loop), asked_(context.loop) {}
 
   /// Queues a registration; its reply is set when its steps are done or the run has stopped.
   void Submit(std::shared_ptr<Registration> registration);
@@ -32,6 +33,8 @@ class Generator {
   RunContext& context_;
   Planner planner_{context_};
   Scope chains_;
+  Scope asked_;  ///< questions asked ahead
+  Semaphore ahead_{context_.request.options.parallel};
   std::deque<std::shared_ptr<Registration>> queue_;
   Gate* waiting_ = nullptr;
   bool program_ended_ = false;

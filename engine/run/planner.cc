@@ -287,10 +287,14 @@ Task<Result<void>> Planner::CheckInputs(Work& work) {
   }
   // Named first: g++ 12 destroys a conditional temporary in an awaiting statement twice.
   const StatePtr compared = compares ? work.old_state : nullptr;
-  DAVIT_CO_TRY(
-      work.state->inputs,
-      co_await CheckInputsOf(
-          context_, urn, compared, std::move(news), work.provider, work.registration.seed));
+  DAVIT_CO_TRY(work.state->inputs,
+               co_await CheckInputsOf(context_,
+                                      urn,
+                                      compared,
+                                      std::move(news),
+                                      work.provider,
+                                      work.registration.seed,
+                                      work.registration.ahead));
   co_return Result<void>();
 }
 
@@ -363,9 +367,13 @@ Task<Result<Plan>> Planner::Decide(Work& work) {
   question.is_gone = was_gone;
   question.delete_before_replace = goal.delete_before_replace;
   if (old_state && !work.is_recreated && !old_state->external) {
-    DAVIT_CO_TRY(
-        question.diff,
-        co_await CompareWithOld(context_, *work.state, old_state, work.provider, work.is_forced));
+    DAVIT_CO_TRY(question.diff,
+                 co_await CompareWithOld(context_,
+                                         *work.state,
+                                         old_state,
+                                         work.provider,
+                                         work.is_forced,
+                                         work.registration.ahead));
   }
   const StepRow row = DecideStep(question);
   const bool replaces = row == StepRow::kReplaceCreateFirst || row == StepRow::kReplaceDeleteFirst;
@@ -457,7 +465,8 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
         co_return Plan();
       }
       work.state->inputs = work.old_state->inputs;
-      // What was only read is not ours to delete, and what is deleted already not to be deleted again.
+      // What was only read is not ours to delete, and what is deleted already not to be deleted
+      // again.
       work.state->external = work.old_state->external;
       work.state->pending_replacement = work.old_state->pending_replacement;
       co_return MakeSame(work, false);
@@ -501,7 +510,9 @@ Task<Result<Plan>> Planner::Make(Registration& registration) {
     co_return co_await MakeFor(work);
   }
   DAVIT_CO_TRY_VOID(Admit(registration));
-  registration.seed = context_.request.ids->RandomBytes(32);
+  if (registration.seed.empty()) {
+    registration.seed = context_.request.ids->RandomBytes(32);
+  }
   FindOld(work);
   const std::vector<Urn> needs = DependenciesOf(*work.state);
   const bool is_lost = std::ranges::any_of(

@@ -3,6 +3,7 @@
 // to do. The only place that decides. Engine thread.
 
 #include "engine/plan/decide_step.h"
+#include "engine/run/look_ahead.h"
 #include "engine/run/run_context.h"
 
 namespace davit {
@@ -21,6 +22,7 @@ struct Registration {
   StatePtr old_state;         ///< the record that the first steps read; null: the object is gone
   bool was_imported = false;  ///< E66
   std::string seed;           ///< E71: one for all Check calls of a registration
+  std::shared_ptr<LookAhead> ahead;  ///< null: nothing was asked ahead
 };
 
 /// What to do for a registration.

@@ -254,4 +254,47 @@ TEST_CASE("[E53] children inherit protect and the provider of the same package")
   CHECK(stack.Record("child")->provider == stack.Record("parent")->provider);
 }
 
+TEST_CASE("[E15] [E68] [E78] asking ahead asks the same, once, and decides the same") {
+  const auto program = [](int value) {
+    std::vector<FakeResource> resources;
+    for (int index = 0; index < 20; ++index) {
+      FakeResource resource;
+      resource.name = "r" + std::to_string(index);
+      resource.properties = {{"v", index % 3 == 0 ? value : 1}, {"w", value}};
+      resource.adjust = [](Goal& goal) { goal.ignore_changes = {"w"}; };
+      resources.push_back(std::move(resource));
+    }
+    return resources;
+  };
+  const auto calls = [&](long parallel) {
+    FakeStack stack;
+    stack.options.parallel = parallel;
+    stack.Up(program(1));
+    std::vector<std::string> log = stack.host.log;
+    CHECK(stack.Up(program(2)).kind == DeploymentResultKind::kSucceeded);
+    log.insert(log.end(), stack.host.log.begin(), stack.host.log.end());
+    std::ranges::sort(log);
+    return log;
+  };
+  CHECK(calls(16) == calls(1));
+}
+
+TEST_CASE("[E29] a refused resource stops what was asked ahead") {
+  FakeStack stack;
+  stack.options.parallel = 2;
+  stack.host.behaviour.check = [](const CheckRequest& request) {
+    CheckResponse response{request.news, {}};
+    if (request.urn.name() == "r3") {
+      response.failures.push_back({"v", "is wrong"});
+    }
+    return response;
+  };
+  std::vector<FakeResource> resources;
+  for (int index = 0; index < 200; ++index) {
+    resources.push_back({.name = "r" + std::to_string(index)});
+  }
+  CHECK(stack.Up(std::move(resources)).kind == DeploymentResultKind::kFailed);
+  CHECK(stack.host.log.size() < 100);
+}
+
 }  // namespace davit::testing
