@@ -203,6 +203,12 @@ Result<void> Planner::CheckSkippedDependencies(const Work& work) {
 
 Task<Result<Plan>> Planner::MakeRead(Work& work) {
   const Registration& registration = work.registration;
+  const std::vector<Urn> needs = DependenciesOf(*work.state);
+  const bool is_pending = std::ranges::any_of(
+      needs, [&](const Urn& urn) { return context_.skipped_creates.contains(urn); });
+  if (context_.makes_nothing() && is_pending) {  // E149: what it depends on is not made
+    co_return MakeSame(work, true);
+  }
   if (registration.read_id.empty()) {
     co_return Fail(At(
         registration.urn, 2002, "the id to read is empty", "give the id of an existing resource"));

@@ -44,6 +44,35 @@ TEST_CASE("[E149] [S148] a refresh with the program reads, and neither makes nor
   CHECK(VerifySnapshot(stack.state).empty());
 }
 
+TEST_CASE("[E149] a read below something that is not made is not stored") {
+  class Reading final : public Source {
+   public:
+    Task<Result<void>> Run(Monitor& monitor, const RunInfo&, CancelToken) override {
+      Goal thing;
+      thing.type = "test:index:Thing";
+      thing.name = "new";
+      const Result<RegisterResponse> made = co_await monitor.RegisterResource(std::move(thing));
+      ReadGoal read;
+      read.type = "test:index:Thing";
+      read.name = "read";
+      read.id = "x";
+      read.parent = made->urn;
+      const Result<RegisterResponse> answer = co_await monitor.ReadResource(std::move(read));
+      is_unknown = answer && answer->unknown;
+      co_return Result<void>();
+    }
+    bool is_unknown = false;
+  };
+  FakeStack stack;
+  stack.options.mode = DeploymentMode::kRefresh;
+  stack.options.run_program = true;
+  Reading program;
+  CHECK(stack.Run(&program).kind == DeploymentResultKind::kSucceeded);
+  CHECK(program.is_unknown);
+  CHECK(stack.Record("read") == nullptr);
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
 TEST_CASE("[E148] [S151] an update with a refresh by the program goes on from what is there") {
   FakeStack stack;
   stack.Up({{.name = "a", .properties = {{"v", 1}}}});

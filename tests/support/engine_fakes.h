@@ -364,7 +364,7 @@ class FakeStack {
 
   /// Runs one deployment; afterwards `state` is what the journal replays to (unless it was a
   /// preview).
-  DeploymentResult Run(FakeProgram* program) {
+  DeploymentResult Run(Source* program) {
     host.log.clear();
     events.events.clear();
     journal.entries.clear();
