@@ -207,7 +207,8 @@ std::string NumberText(double value) {
   if (value == 0) {
     return std::signbit(value) ? "-0" : "0";
   }
-  // The shortest digits that read back as the same number; "-d.ddde+XXX" is at most 24 characters.
+  // The shortest digits that read back as the same number; sign, digits, point and exponent are at
+  // most 24 characters.
   char buffer[32];
   const std::to_chars_result written = std::to_chars(
       std::begin(buffer), std::end(buffer), std::fabs(value), std::chars_format::scientific);

@@ -71,7 +71,7 @@ struct Served {
     options.monitor = &monitor;
     options.info.project = "proj";
     options.info.stack = "dev";
-    options.info.root_directory = "/work/proj";
+    options.info.root_directory = "/srv/proj";
     options.info.preview = true;
     options.info.parallel = 3;
     options.info.config["proj:k"] = ConfigValue{"v", true, false};
@@ -158,7 +158,7 @@ TEST_CASE("P71, P99, P102 a registration goes in as a goal and comes out as outp
   request.set_protect(false);
   request.set_deletebeforereplacedefined(true);
   request.mutable_customtimeouts()->set_create("1h30m");
-  request.mutable_sourceposition()->set_uri("file:///work/proj/src/a%20b.ts");
+  request.mutable_sourceposition()->set_uri("file:///srv/proj/src/a%20b.ts");
   request.mutable_sourceposition()->set_line(3);
   request.mutable_sourceposition()->set_column(4);
   (*request.mutable_pluginchecksums())["linux-amd64"] = std::string("\x0a\xff", 2);
@@ -402,11 +402,11 @@ TEST_CASE("P107 only absolute file URIs are positions") {
   for (const char* bad : {"", "http://x/y", "file://host/x", "project:///x"}) {
     position.set_uri(bad);
     INFO(bad);
-    REQUIRE(SourcePositionText(position, "/work").empty());
+    REQUIRE(SourcePositionText(position, "/srv").empty());
   }
   position.set_uri("file:///other/x.ts");
   position.set_line(1);
-  REQUIRE(SourcePositionText(position, "/work/proj") == "project:///../../other/x.ts#1");
+  REQUIRE(SourcePositionText(position, "/srv/proj") == "project:///../../other/x.ts#1");
 }
 
 }  // namespace

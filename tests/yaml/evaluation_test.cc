@@ -99,7 +99,7 @@ TEST_CASE("[Y71] T57 the pulumi object") {
   REQUIRE(
       world.Run("outputs: {a: '${pulumi.cwd}', b: '${pulumi.stack}/${pulumi.project}', c: "
                 "'${pulumi.organization}'}\n"));
-  CHECK(Out(world, "a") == PropertyValue("/work"));
+  CHECK(Out(world, "a") == PropertyValue("/srv"));
   CHECK(Out(world, "b") == PropertyValue("dev/proj"));
   CHECK(Out(world, "c") == PropertyValue("organization"));
   YamlWorld bad = World();

@@ -77,10 +77,10 @@ TEST_CASE("[Y110] secret and unsecret") {
 
 TEST_CASE("[Y119] T73 files are read relative to the program") {
   YamlWorld world = World();
-  world.files["/work/x/y.txt"] = "text\n";
+  world.files["/srv/x/y.txt"] = "text\n";
   CHECK(Value("{'fn::readFile': x/y.txt}", world) == PropertyValue("text\n"));
   CHECK(Value("{'fn::readFile': '${pulumi.cwd}/x/y.txt'}", world) == PropertyValue("text\n"));
-  CHECK(Value("{'fn::filebase64': /work/x/y.txt}", world) == PropertyValue("dGV4dAo="));
+  CHECK(Value("{'fn::filebase64': /srv/x/y.txt}", world) == PropertyValue("dGV4dAo="));
   CHECK(Contains(Wrong("{'fn::readFile': none.txt}"), "none.txt"));
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("[Y110] T74 digests") {
   CHECK(Value("{'fn::sha1': " + std::string(119, 'a') + "}") ==
         PropertyValue("ee971065aaa017e0632a8ca6c77bb3bf8b1dfc56"));
   YamlWorld world = World();
-  world.files["/work/f"] = "abc";
+  world.files["/srv/f"] = "abc";
   CHECK(Value("{'fn::filebase64sha256': f}", world) ==
         PropertyValue("ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="));
 }

@@ -11,14 +11,14 @@ using Texts = std::vector<std::string>;
 
 Texts Errors(const std::string& text) {
   Texts texts;
-  for (const Error& error : LoadProjectFile("/work/app/Pulumi.yaml", text).errors) {
+  for (const Error& error : LoadProjectFile("/srv/app/Pulumi.yaml", text).errors) {
     texts.push_back(error.Text());
   }
   return texts;
 }
 
 TEST_CASE("S88: what a project file says") {
-  const ProjectLoad load = LoadProjectFile("/work/app/Pulumi.yaml",
+  const ProjectLoad load = LoadProjectFile("/srv/app/Pulumi.yaml",
                                            "name: app\n"
                                            "runtime: {name: yaml, options: {x: 1}}\n"
                                            "main: sub\n"
@@ -32,7 +32,7 @@ TEST_CASE("S88: what a project file says") {
                                            "resources: {}\n"
                                            "x-notes: anything\n");
   REQUIRE(load.errors.empty());
-  CHECK(load.project.directory == "/work/app");
+  CHECK(load.project.directory == "/srv/app");
   CHECK(load.project.name == "app");
   CHECK(load.project.runtime == "yaml");
   CHECK(load.project.runtime_options.at("x") == PropertyValue(1));
@@ -69,7 +69,7 @@ TEST_CASE("Y25: mistakes are all named, each at its place") {
 
 TEST_CASE("Y26 Y28 S90: configuration declarations") {
   const ProjectLoad load = LoadProjectFile(
-      "/work/app/Pulumi.yaml",
+      "/srv/app/Pulumi.yaml",
       "name: app\nruntime: yaml\n"
       "config:\n"
       "  short: hello\n"

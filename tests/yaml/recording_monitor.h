@@ -134,8 +134,8 @@ struct YamlWorld {
   YamlWorld() {
     info.project = "proj";
     info.stack = "dev";
-    info.root_directory = "/work";
-    info.program_directory = "/work";
+    info.root_directory = "/srv";
+    info.program_directory = "/srv";
   }
 
   void Config(const std::string& key, const std::string& value, bool is_secret = false) {
@@ -148,10 +148,10 @@ struct YamlWorld {
   /// Whether the program loaded and ran without an error.
   bool Run(const std::string& text) {
     ProjectFile project;
-    project.path = "/work/Pulumi.yaml";
-    project.directory = "/work";
+    project.path = "/srv/Pulumi.yaml";
+    project.directory = "/srv";
     project.name = "proj";
-    files["/work/Pulumi.yaml"] = text;
+    files["/srv/Pulumi.yaml"] = text;
     ProgramLoad load = LoadYamlProgram(project, [this](const std::string& path) {
       const auto at = files.find(path);
       Result<std::string> missing = Fail(ErrorKind::kInvalid, "no such file");
