@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/base/digest.h"
 #include "state/secrets/secrets_manager.h"
 
 namespace davit {

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "cli/json_writer.h"
-#include "cli/workspace/sha1.h"
 #include "cli/workspace/stack_file.h"
+#include "engine/base/digest.h"
 #include "engine/yaml/marked_tree.h"
 
 namespace davit {
@@ -164,7 +164,7 @@ Result<std::string> Workspace::SelectionPath() const {
     return Fail(ErrorKind::kInvalid, "the home folder is not known", "set HOME or PULUMI_HOME");
   }
   return (fs::path(home) / "workspaces" /
-          fmt::format("{}-{}-workspace.json", project_.name, Sha1Hex(project_.path)))
+          fmt::format("{}-{}-workspace.json", project_.name, HexText(Sha1(project_.path))))
       .string();
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "engine/base/base64.h"
-#include "engine/yaml/digest.h"
+#include "engine/base/digest.h"
 #include "engine/yaml/evaluation.h"
 #include "engine/yaml/graphemes.h"
 

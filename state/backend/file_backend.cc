@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/base/digest.h"
 #include "state/backend/run_fold.h"
 #include "state/backend/stack_lock.h"
 #include "state/backend/stored_stack.h"

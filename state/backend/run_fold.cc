@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/base/digest.h"
 #include "state/codec/checkpoint_json.h"
 #include "state/codec/replay_json.h"
 

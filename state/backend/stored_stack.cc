@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "engine/base/digest.h"
 #include "state/codec/journal_json.h"
 #include "state/codec/replay_json.h"
 #include "state/journal/journal_format.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/base64.h"
+#include "engine/base/digest.h"
 #include "state/codec/checkpoint_json.h"
 #include "state/codec/time_text.h"
 

@@ -17,6 +17,7 @@
 
 #include "engine/base/base64.h"
 #include "engine/base/check.h"
+#include "engine/base/digest.h"
 #include "state/secrets/secrets_manager.h"
 
 namespace davit {
@@ -240,19 +241,6 @@ Result<std::unique_ptr<SecretsManager>> NewPassphraseManager(const std::string& 
   DAVIT_TRY(const std::string verifier, manager->Encrypt(std::string(kVerifierText)));
   manager->SetState(fmt::format("{}:{}:{}", kVersion, EncodeBase64(salt), verifier));
   return std::unique_ptr<SecretsManager>(std::move(manager));
-}
-
-std::string Sha256Hex(const std::string& bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  const int done =
-      EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  DAVIT_CHECK(done == 1, "the digest of OpenSSL failed");
-  std::string hex;
-  for (unsigned int at = 0; at < size; ++at) {
-    fmt::format_to(std::back_inserter(hex), "{:02x}", digest[at]);
-  }
-  return hex;
 }
 
 std::string SystemRandom(int count) {

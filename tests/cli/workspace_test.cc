@@ -5,7 +5,7 @@
 
 #include "cli/commands/config_edit.h"
 #include "cli/table.h"
-#include "cli/workspace/sha1.h"
+#include "engine/base/digest.h"
 
 namespace davit {
 namespace {
@@ -78,8 +78,8 @@ TEST_CASE("[S154] selecting a stack, by project file and backend") {
   CHECK(workspace.SelectedStack()->empty());
   REQUIRE(workspace.SelectStack("dev"));
   CHECK(*workspace.SelectedStack() == "organization/demo/dev");
-  const std::string file =
-      (folder / "home/workspaces/demo-") + Sha1Hex(folder / "Pulumi.yaml") + "-workspace.json";
+  const std::string file = (folder / "home/workspaces/demo-") +
+                           HexText(Sha1(folder / "Pulumi.yaml")) + "-workspace.json";
   REQUIRE(fs::exists(file));
   CHECK((fs::status(file).permissions() & fs::perms::others_read) == fs::perms::none);
   Environment elsewhere = environment;
@@ -113,10 +113,10 @@ TEST_CASE("[S121] stack names and references") {
 }
 
 TEST_CASE("[S154] SHA-1") {
-  CHECK(Sha1Hex("") == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-  CHECK(Sha1Hex("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d");
-  CHECK(Sha1Hex(std::string(56, 'a')) == "c2db330f6083854c99d4b5bfb6e8f29f201be699");
-  CHECK(Sha1Hex(std::string(1000, 'a')) == "291e9a6c66994949b57ba5e650361e98fc36b1ba");
+  CHECK(HexText(Sha1("")) == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+  CHECK(HexText(Sha1("abc")) == "a9993e364706816aba3e25717850c26c9cd0d89d");
+  CHECK(HexText(Sha1(std::string(56, 'a'))) == "c2db330f6083854c99d4b5bfb6e8f29f201be699");
+  CHECK(HexText(Sha1(std::string(1000, 'a'))) == "291e9a6c66994949b57ba5e650361e98fc36b1ba");
 }
 
 TEST_CASE("[S96][S100] keys and paths of `config`") {

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "engine/base/digest.h"
 #include "state/codec/time_text.h"
 #include "tests/state/state_fakes.h"
 

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "engine/base/digest.h"
 #include "state/codec/replay_json.h"
 #include "state/journal/journal_format.h"
 #include "tests/state/journal_world.h"

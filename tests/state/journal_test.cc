@@ -2,6 +2,7 @@
 // docs/JOURNAL.md).
 #include <catch2/catch.hpp>
 
+#include "engine/base/digest.h"
 #include "state/journal/journal_format.h"
 #include "state/journal/journal_log.h"
 #include "tests/state/journal_world.h"

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "engine/base/digest.h"
 #include "tests/state/state_fakes.h"
 
 namespace davit::testing {
