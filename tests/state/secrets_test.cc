@@ -133,7 +133,7 @@ TEST_CASE("[S62] a new manager opens again with its state") {
 TEST_CASE("[S15] the magic is the SHA-256 of the version") {
   for (const nlohmann::json& item : Vectors().at("magic")) {
     if (!item.at("version").get<std::string>().empty()) {
-      CHECK(Sha256Hex(item.at("version")) == item.at("magic").get<std::string>());
+      CHECK(Sha256Hex(item.at("version").get<std::string>()) == item.at("magic").get<std::string>());
     }
   }
 }
