@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/waiting.h"
 #include "engine/yaml/package_schema.h"
 #include "engine/yaml/program.h"
 
@@ -121,8 +122,8 @@ std::vector<PackageDescriptor> PackagesOf(const YamlProgram& program);
 /// it does not fit the type.
 std::optional<PropertyValue> ConfigValueOf(const std::string& text, const std::string& type);
 
-/// What is wrong when the level that davit claims compatibility with is not in `range`, or `range` is
-/// none (Y22); absent when all is well.
+/// What is wrong when the level that davit claims compatibility with is not in `range`, or `range`
+/// is none (Y22); absent when all is well.
 std::optional<Error> VersionProblem(const std::string& range);
 
 /// Go's duration text in seconds (P82); absent when it is none.

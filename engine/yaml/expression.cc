@@ -169,11 +169,6 @@ class TextParser {
   std::vector<YamlTextPart> parts_;
 };
 
-bool SameIgnoringCase(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
 // The canonical function name of a key such as `fn::toJSON` or `fn::pkg:mod:name`; empty when it is
 // none.
 std::string FunctionOf(const std::string& key) {

@@ -1,5 +1,5 @@
 #pragma once
-// Suggestions for misspelt names (Y156). Pure, any thread.
+// Names that are nearly right: in another case (Y18), or misspelt (Y156). Pure, any thread.
 
 #include <cstddef>
 #include <string>
@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace davit {
+
+/// Whether two names differ in nothing but the case of ASCII letters.
+bool SameIgnoringCase(std::string_view a, std::string_view b);
 
 /// Levenshtein distance in bytes; gives up with `limit + 1` as soon as it is larger than `limit`.
 std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t limit);
