@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/base/waiting.h"
 #include "engine/model/provider_ref.h"
 #include "engine/run/carry_forward.h"
 #include "engine/run/dependent_deletes.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/base/waiting.h"
 #include "engine/run/delete_phase.h"
 #include "engine/run/migrate_state.h"
 #include "engine/run/refresh.h"

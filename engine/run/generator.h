@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "engine/base/waiting.h"
 #include "engine/run/planner.h"
 #include "engine/run/step_runner.h"
 

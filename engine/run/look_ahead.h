@@ -3,6 +3,7 @@
 // trips overlap (E15 keeps the decisions serial). Only where nothing that may yet happen in the run
 // can change the questions. Engine thread.
 
+#include "engine/base/waiting.h"
 #include "engine/run/run_context.h"
 
 namespace davit {

@@ -1,7 +1,8 @@
 #pragma once
-// From one registration to its steps (E59): which old record it is, what Check and Diff say, and what
-// to do. The only place that decides. Engine thread.
+// From one registration to its steps (E59): which old record it is, what Check and Diff say, and
+// what to do. The only place that decides. Engine thread.
 
+#include "engine/base/waiting.h"
 #include "engine/plan/decide_step.h"
 #include "engine/run/look_ahead.h"
 #include "engine/run/run_context.h"
@@ -28,7 +29,7 @@ struct Registration {
 /// What to do for a registration.
 struct Plan {
   Chain chain;
-  bool resumes = false;  ///< the registration is planned again when the chain is done
+  bool resumes = false;     ///< the registration is planned again when the chain is done
   bool is_skipped = false;  ///< E30: something that it depends on failed; nothing is done
 };
 
@@ -64,7 +65,10 @@ class Planner {
   Result<void> CheckSkippedDependencies(const Work& work);
   Task<Result<void>> CheckInputs(Work& work);
   Task<Result<Plan>> Decide(Work& work);
-  Task<Result<void>> PrepareReplacement(Work& work, const DiffDecision& diff, StepRow row, Chain& chain);
+  Task<Result<void>> PrepareReplacement(Work& work,
+                                        const DiffDecision& diff,
+                                        StepRow row,
+                                        Chain& chain);
   Step StepFor(const Work& work, StepOp op) const;
 
   RunContext& context_;

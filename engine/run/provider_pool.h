@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/cancel.h"
+#include "engine/base/waiting.h"
 #include "engine/provider.h"
 
 namespace davit {

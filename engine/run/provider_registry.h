@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "engine/base/waiting.h"
 #include "engine/ids.h"
 #include "engine/model/provider_ref.h"
 #include "engine/model/resource_state.h"

@@ -1,5 +1,6 @@
 #include "engine/run/refresh.h"
 
+#include "engine/base/waiting.h"
 #include "engine/run/read_back.h"
 
 namespace davit {

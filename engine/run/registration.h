@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "engine/base/waiting.h"
 #include "engine/run/construct.h"
 #include "engine/run/generator.h"
 

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "engine/base/waiting.h"
 #include "engine/deployment.h"
 #include "engine/model/snapshot_guard.h"
 #include "engine/plan/aliases.h"

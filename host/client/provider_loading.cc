@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engine/base/semver.h"
+#include "engine/base/waiting.h"
 #include "host/client/provider_client_impl.h"
 #include "pulumirpc/plugin.pb.h"
 #include "pulumirpc/provider.pb.h"

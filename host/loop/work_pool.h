@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/base/task.h"
+#include "engine/base/waiting.h"
 
 namespace davit {
 

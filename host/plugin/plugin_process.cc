@@ -1,5 +1,7 @@
 #include "host/plugin/plugin_process.h"
 
+#include "engine/base/waiting.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "engine/base/waiting.h"
 #include "host/loop/asio_loop_impl.h"
 
 // fork and exec directly, not through Boost.Process v2: between the two its launcher tells the

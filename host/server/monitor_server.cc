@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/base/waiting.h"
 #include "host/server/monitor_codec.h"
 #include "host/server/typed_handler.h"
 #include "host/wire/value_codec.h"

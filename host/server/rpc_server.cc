@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/base/check.h"
+#include "engine/base/waiting.h"
 #include "host/wire/grpc_bytes.h"
 #include "host/wire/message_io.h"
 

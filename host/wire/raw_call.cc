@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/waiting.h"
 #include "host/wire/grpc_bytes.h"
 #include "host/wire/message_io.h"
 

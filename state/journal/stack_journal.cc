@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/check.h"
+#include "engine/base/waiting.h"
 
 namespace davit {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "engine/base/cancel.h"
 #include "engine/base/result.h"
+#include "engine/base/waiting.h"
 #include "tests/support/seeded_loop.h"
 
 namespace davit {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/waiting.h"
 #include "tests/fuzz/history.h"
 #include "tests/support/engine_fakes.h"
 

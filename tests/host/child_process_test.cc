@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "engine/base/waiting.h"
 #include "host/process/child_process.h"
 #include "tests/host/host_fixture.h"
 

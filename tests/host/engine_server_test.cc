@@ -5,6 +5,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "engine/base/waiting.h"
 #include "grpc_health/health.grpc.pb.h"
 #include "pulumirpc/codegen/loader.grpc.pb.h"
 #include "pulumirpc/engine.grpc.pb.h"

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <thread>
 
+#include "engine/base/waiting.h"
 #include "tests/host/host_fixture.h"
 #include "tests/support/seeded_loop.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/waiting.h"
 #include "engine/deployment.h"
 #include "engine/model/provider_ref.h"
 #include "tests/support/seeded_loop.h"
@@ -84,7 +85,8 @@ class FakeProvider final : public Provider {
         name, std::move(request), behaviour_->create, [this](const CreateRequest& r) {
           CreateResponse response;
           response.id =
-              r.preview ? "" : std::string(r.urn.name()) + "-" + std::to_string(++behaviour_->created);
+              r.preview ? ""
+                        : std::string(r.urn.name()) + "-" + std::to_string(++behaviour_->created);
           response.outputs = r.inputs;
           return response;
         });
