@@ -57,18 +57,17 @@ bool IsGlob(const std::string& entry) {
 
 }  // namespace
 
-bool TargetList::Names(const Urn& urn) const {
-  return std::ranges::any_of(entries_, [&](const std::string& entry) {
-    return IsGlob(entry) ? Matches(entry, urn.text()) : entry == urn.text();
-  });
+TargetList::TargetList(const std::vector<std::string>& entries) {
+  for (const std::string& entry : entries) {
+    (IsGlob(entry) ? globs_ : literals_).push_back(entry);
+  }
+  known_.insert(literals_.begin(), literals_.end());
 }
 
-std::vector<std::string> TargetList::Literals() const {
-  std::vector<std::string> literals;
-  std::ranges::copy_if(entries_, std::back_inserter(literals), [](const std::string& entry) {
-    return !IsGlob(entry);
-  });
-  return literals;
+bool TargetList::Names(const Urn& urn) const {
+  return known_.contains(urn.text()) || std::ranges::any_of(globs_, [&](const std::string& glob) {
+           return Matches(glob, urn.text());
+         });
 }
 
 bool Selection::Includes(const ResourceState& state) {

@@ -13,23 +13,28 @@ class TargetList {
  public:
   TargetList() = default;
   /// `*` is any text without `:`, `**` any text; everything else is literal.
-  explicit TargetList(std::vector<std::string> entries) : entries_(std::move(entries)) {}
+  explicit TargetList(const std::vector<std::string>& entries);
 
-  bool empty() const { return entries_.empty(); }
+  bool empty() const { return literals_.empty() && globs_.empty(); }
   /// Whether the list names the URN.
   bool Names(const Urn& urn) const;
   /// Entries without `*`, which have to exist (E131).
-  std::vector<std::string> Literals() const;
+  const std::vector<std::string>& Literals() const { return literals_; }
 
  private:
-  std::vector<std::string> entries_;
+  std::vector<std::string> literals_;      ///< in the order given
+  std::unordered_set<std::string> known_;  ///< the same, to look one up
+  std::vector<std::string> globs_;
 };
 
-/// Which resources a run acts on. Records are asked about in list or program order, so that what follows a selected
-/// resource can be selected too. Targets win over excludes when both are given.
+/// Which resources a run acts on. Records are asked about in list or program order, so that what
+/// follows a selected resource can be selected too. Targets win over excludes when both are given.
 class Selection {
  public:
-  Selection(TargetList targets, bool target_dependents, TargetList excludes, bool exclude_dependents)
+  Selection(TargetList targets,
+            bool target_dependents,
+            TargetList excludes,
+            bool exclude_dependents)
       : targets_(std::move(targets)),
         excludes_(std::move(excludes)),
         target_dependents_(target_dependents),

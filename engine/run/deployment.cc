@@ -113,7 +113,11 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
     context.step_failed = true;
     co_return;
   }
-  if (!context.failed() && options.refresh_first && !options.run_program) {
+  // Only an update refreshes registration by registration (E147); a destroy has read everything
+  // before its program.
+  const bool refreshes_all =
+      options.refresh_first && (!options.run_program || options.mode == DeploymentMode::kDestroy);
+  if (!context.failed() && refreshes_all) {
     co_await RunRefresh(context, RefreshScope::kBeforeRun);
   } else if (!context.failed() && options.mode == DeploymentMode::kRefresh && !runs_program) {
     co_await RunRefresh(context, RefreshScope::kStandalone);
@@ -159,7 +163,8 @@ std::vector<Error> CheckSelection(const Snapshot& base, const DeploymentOptions&
   }
   std::vector<Error> errors;
   const auto check = [&](const std::vector<std::string>& entries, const char* what) {
-    for (const std::string& literal : TargetList(entries).Literals()) {
+    const TargetList list(entries);
+    for (const std::string& literal : list.Literals()) {
       if (!known.contains(literal)) {
         errors.push_back(NotFound(literal, what));
       }

@@ -15,6 +15,29 @@ bool AsksDiff(const Goal& goal, const ResourceState& old_state) {
          old_state.replacement_trigger.is_null();
 }
 
+Task<void> Ask(RunContext& context, const Registration& registration, LookAhead& ahead) {
+  CheckRequest check =
+      CheckRequestFor(context, registration.urn, ahead.old_state, ahead.news, registration.seed);
+  Result<CheckResponse> checked =
+      co_await CheckResource(ahead.provider, std::move(check), CancelToken());
+  std::optional<DiffRequest> diff;
+  if (ahead.asks_diff && checked && checked->failures.empty()) {
+    diff = DiffRequestFor(context,
+                          registration.urn,
+                          *ahead.old_state,
+                          checked->inputs,
+                          registration.goal.ignore_changes);
+    ahead.checked = checked->inputs;
+  }
+  ahead.check.Set(std::move(checked));
+  if (diff) {
+    bool unavailable = false;
+    Result<DiffResponse> answer =
+        co_await DiffResource(ahead.provider, *std::move(diff), &unavailable, CancelToken());
+    ahead.diff.Set(std::move(answer));
+  }
+}
+
 }  // namespace
 
 CheckRequest CheckRequestFor(const RunContext& context,
@@ -88,31 +111,22 @@ Task<void> AskAhead(RunContext& context,
   const std::shared_ptr<LookAhead> ahead = registration->ahead;
   co_await permits->Acquire();
   if (context.stopped()) {
-    permits->Release();
     ahead->was_skipped = true;
     ahead->check.Set(Fail(StoppedError()));
-    co_return;
-  }
-  CheckRequest check = CheckRequestFor(
-      context, registration->urn, ahead->old_state, ahead->news, registration->seed);
-  Result<CheckResponse> checked =
-      co_await CheckResource(ahead->provider, std::move(check), CancelToken());
-  const bool goes_on = ahead->asks_diff && checked && checked->failures.empty();
-  std::optional<DiffRequest> diff;
-  if (goes_on) {
-    diff = DiffRequestFor(context,
-                          registration->urn,
-                          *ahead->old_state,
-                          checked->inputs,
-                          registration->goal.ignore_changes);
-    ahead->checked = checked->inputs;
-  }
-  ahead->check.Set(std::move(checked));
-  if (diff) {
-    bool unavailable = false;
-    Result<DiffResponse> answer =
-        co_await DiffResource(ahead->provider, *std::move(diff), &unavailable, CancelToken());
-    ahead->diff.Set(std::move(answer));
+  } else {
+    std::optional<Error> bug;
+    try {
+      co_await Ask(context, *registration, *ahead);
+    } catch (const std::exception& exception) {
+      bug = MakeError(ErrorKind::kBug, exception.what());
+    }
+    if (bug) {  // whoever waits for an answer gets the bug, and the step fails with it
+      if (!ahead->check.is_set()) {
+        ahead->check.Set(Fail(*bug));
+      } else if (!ahead->diff.is_set()) {
+        ahead->diff.Set(Fail(*bug));
+      }
+    }
   }
   permits->Release();
 }

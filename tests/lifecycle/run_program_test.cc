@@ -118,6 +118,25 @@ TEST_CASE("[E153] [S154] a destroy with the program makes nothing and deletes ev
   CHECK(stack.state.resources.empty());
 }
 
+TEST_CASE("[E144] [E153] a destroy refreshes first when asked to, also with the program") {
+  FakeStack stack;
+  stack.Up({{.name = "a", .properties = {{"v", 1}}}, {.name = "b"}});
+  stack.host.behaviour.read = [](const ReadRequest& request) {
+    ReadResponse response;
+    if (request.urn.name() == "b") {
+      response.id = request.id;
+      response.inputs = request.inputs;
+      response.outputs = request.state;
+    }
+    return response;
+  };
+  stack.options.refresh_first = true;
+  CHECK(RunWith(stack, DeploymentMode::kDestroy, {{.name = "b"}}).kind ==
+        DeploymentResultKind::kSucceeded);
+  CHECK(stack.Changes() == Lines{"Delete b"});  // `a` was found to be gone
+  CHECK(stack.state.resources.empty());
+}
+
 TEST_CASE("[E30] [S159] the run goes on past a failure and leaves out what needs it") {
   FakeStack stack;
   stack.Up({{.name = "gone"}});
