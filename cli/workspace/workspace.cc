@@ -180,7 +180,7 @@ Result<std::string> Workspace::SelectedStack() const {
   if (!text) {
     return std::string();
   }
-  DAVIT_TRY(const Selection selection, ParseSelection(*text, *path));
+  DAVIT_TRY(const StackSelection selection, ParseStackSelection(*text, *path));
   const auto found = selection.stacks.find(BackendUrl());
   return found == selection.stacks.end() ? selection.legacy_stack : found->second;
 }
@@ -188,9 +188,9 @@ Result<std::string> Workspace::SelectedStack() const {
 Result<void> Workspace::SelectStack(const std::string& stack) {
   DAVIT_TRY(const std::string path, SelectionPath());
   DAVIT_TRY(std::optional<std::string> text, ReadFileIfThere(path));
-  Selection selection;
+  StackSelection selection;
   if (text) {
-    Result<Selection> parsed = ParseSelection(*text, path);
+    Result<StackSelection> parsed = ParseStackSelection(*text, path);
     if (parsed) {
       selection = *std::move(parsed);
     }
@@ -211,13 +211,13 @@ Result<void> Workspace::SelectStack(const std::string& stack) {
     return Fail(ErrorKind::kFailed,
                 fmt::format("could not create the folder of '{}': {}", path, failure.message()));
   }
-  return ReplaceFile(path, SelectionText(selection), 0600);
+  return ReplaceFile(path, StackSelectionText(selection), 0600);
 }
 
-Result<Selection> ParseSelection(const std::string& text, const std::string& path) {
+Result<StackSelection> ParseStackSelection(const std::string& text, const std::string& path) {
   // JSON of this shape is YAML too.
   DAVIT_TRY(const std::optional<MarkedNode> root, ParseMarkedYaml(text, path));
-  Selection selection;
+  StackSelection selection;
   if (!root || root->kind != MarkedNode::Kind::kMapping) {
     return selection;
   }
@@ -234,7 +234,7 @@ Result<Selection> ParseSelection(const std::string& text, const std::string& pat
   return selection;
 }
 
-std::string SelectionText(const Selection& selection) {
+std::string StackSelectionText(const StackSelection& selection) {
   JsonWriter json(4);
   json.BeginObject();
   if (!selection.legacy_stack.empty()) {

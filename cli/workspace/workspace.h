@@ -57,11 +57,11 @@ class Workspace {
 };
 
 /// The workspace file: which stack is selected in which backend (S154).
-struct Selection {
+struct StackSelection {
   std::map<std::string, std::string> stacks;  ///< backend URL -> `organization/project/stack`
   std::string legacy_stack;
 };
-Result<Selection> ParseSelection(const std::string& text, const std::string& path);
-std::string SelectionText(const Selection& selection);
+Result<StackSelection> ParseStackSelection(const std::string& text, const std::string& path);
+std::string StackSelectionText(const StackSelection& selection);
 
 }  // namespace davit

@@ -112,7 +112,7 @@ Task<Result<CheckResponse>> ProviderClient::CheckConfig(CheckRequest request, Ca
   if (!encoded) {
     co_return NotSent(encoded.error(), "CheckConfig");
   }
-  const SecretTexts secrets = impl->Secrets({&request.olds, &request.news});
+  const HiddenTexts secrets = impl->Secrets({&request.olds, &request.news});
   pulumirpc::CheckResponse response;
   RpcStatus status =
       co_await impl->Send("CheckConfig", message, &response, &secrets, std::move(cancel));
@@ -152,7 +152,7 @@ Task<Result<DiffResponse>> ProviderClient::DiffConfig(DiffRequest request, Cance
   for (const std::string& path : request.ignore_changes) {
     message.add_ignorechanges(path);
   }
-  const SecretTexts secrets =
+  const HiddenTexts secrets =
       impl->Secrets({&request.old_inputs, &request.old_outputs, &request.new_inputs});
   pulumirpc::DiffResponse response;
   RpcStatus status =
@@ -199,7 +199,7 @@ Task<Result<void>> ProviderClient::Configure(ConfigureRequest request, CancelTok
   if (!encoded) {
     co_return NotSent(encoded.error(), "Configure");
   }
-  const SecretTexts secrets = impl->Secrets({&request.inputs});
+  const HiddenTexts secrets = impl->Secrets({&request.inputs});
   pulumirpc::ConfigureResponse response;
   RpcStatus status =
       co_await impl->Send("Configure", message, &response, &secrets, std::move(cancel));
@@ -233,7 +233,7 @@ Task<Result<CheckResponse>> ProviderClient::Check(CheckRequest request, CancelTo
   if (!encoded) {
     co_return NotSent(encoded.error(), "Check");
   }
-  const SecretTexts secrets = impl->Secrets({&request.olds, &request.old_outputs, &request.news});
+  const HiddenTexts secrets = impl->Secrets({&request.olds, &request.old_outputs, &request.news});
   pulumirpc::CheckResponse response;
   RpcStatus status = co_await impl->Send("Check", message, &response, &secrets, std::move(cancel));
   if (!status.ok()) {
@@ -269,7 +269,7 @@ Task<Result<DiffResponse>> ProviderClient::Diff(DiffRequest request, CancelToken
   if (!encoded) {
     co_return NotSent(encoded.error(), "Diff");
   }
-  const SecretTexts secrets =
+  const HiddenTexts secrets =
       impl->Secrets({&request.old_inputs, &request.old_outputs, &request.new_inputs});
   pulumirpc::DiffResponse response;
   RpcStatus status = co_await impl->Send("Diff", message, &response, &secrets, std::move(cancel));
@@ -292,7 +292,7 @@ Task<Result<CreateResponse>> ProviderClient::Create(CreateRequest request, Cance
   if (!encoded) {
     co_return NotSent(encoded.error(), "Create");
   }
-  const SecretTexts secrets = impl->Secrets({&request.inputs});
+  const HiddenTexts secrets = impl->Secrets({&request.inputs});
   const CodecOptions codec =
       Impl::Response(request.preview ? Impl::Unknowns::kKeep : Impl::Unknowns::kReject);
   pulumirpc::CreateResponse response;
@@ -345,7 +345,7 @@ Task<Result<UpdateResponse>> ProviderClient::Update(UpdateRequest request, Cance
   if (!encoded) {
     co_return NotSent(encoded.error(), "Update");
   }
-  const SecretTexts secrets =
+  const HiddenTexts secrets =
       impl->Secrets({&request.old_inputs, &request.old_outputs, &request.new_inputs});
   const CodecOptions codec =
       Impl::Response(request.preview ? Impl::Unknowns::kKeep : Impl::Unknowns::kReject);
@@ -390,7 +390,7 @@ Task<Result<ReadResponse>> ProviderClient::Read(ReadRequest request, CancelToken
       co_return NotSent(encoded.error(), "Read");
     }
   }
-  const SecretTexts secrets = impl->Secrets({&request.inputs, &request.state});
+  const HiddenTexts secrets = impl->Secrets({&request.inputs, &request.state});
   const CodecOptions codec = Impl::Response(Impl::Unknowns::kReject);
   pulumirpc::ReadResponse response;
   RpcStatus status = co_await impl->Send("Read", message, &response, &secrets, std::move(cancel));
@@ -445,7 +445,7 @@ Task<Result<void>> ProviderClient::Delete(DeleteRequest request, CancelToken can
   if (!encoded) {
     co_return NotSent(encoded.error(), "Delete");
   }
-  const SecretTexts secrets = impl->Secrets({&request.inputs, &request.outputs});
+  const HiddenTexts secrets = impl->Secrets({&request.inputs, &request.outputs});
   google::protobuf::Empty response;
   RpcStatus status = co_await impl->Send("Delete", message, &response, &secrets, std::move(cancel));
   if (!status.ok()) {

@@ -41,7 +41,7 @@ struct ProviderClient::Impl {
   Task<RpcStatus> Send(std::string rpc,
                        const google::protobuf::Message& request,
                        google::protobuf::Message* response,
-                       const SecretTexts* secrets,
+                       const HiddenTexts* secrets,
                        CancelToken cancel);
   /// The error of a failed call. When the connection broke, waits shortly for the exit of the
   /// process, so that the error can name it (P35).
@@ -53,7 +53,7 @@ struct ProviderClient::Impl {
   CodecOptions Request(bool keep_unknowns, bool elide_assets) const;
   static CodecOptions Response(Unknowns unknowns);
   /// Secrets to hide in the trace, when they travel bare.
-  SecretTexts Secrets(std::initializer_list<const PropertyMap*> maps) const;
+  HiddenTexts Secrets(std::initializer_list<const PropertyMap*> maps) const;
   /// P68, when the plugin does not keep secrets.
   PropertyMap Annotated(PropertyMap target, const PropertyMap& source) const;
 };

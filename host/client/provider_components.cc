@@ -101,7 +101,7 @@ Task<Result<InvokeResponse>> ProviderClient::Invoke(InvokeRequest request, Cance
   if (!encoded) {
     co_return NotSent(encoded.error(), "Invoke");
   }
-  const SecretTexts secrets = impl->Secrets({&request.args});
+  const HiddenTexts secrets = impl->Secrets({&request.args});
   pulumirpc::InvokeResponse response;
   RpcStatus status = co_await impl->Send("Invoke", message, &response, &secrets, std::move(cancel));
   if (!status.ok()) {
@@ -146,7 +146,7 @@ Task<Result<CallResponse>> ProviderClient::Call(CallRequest request, CancelToken
   if (!encoded) {
     co_return NotSent(encoded.error(), "Call");
   }
-  const SecretTexts secrets = impl->Secrets({&request.args});
+  const HiddenTexts secrets = impl->Secrets({&request.args});
   pulumirpc::CallResponse response;
   RpcStatus status = co_await impl->Send("Call", message, &response, &secrets, std::move(cancel));
   if (!status.ok()) {
@@ -223,7 +223,7 @@ Task<Result<ConstructResponse>> ProviderClient::Construct(ConstructRequest reque
   if (!encoded) {
     co_return NotSent(encoded.error(), "Construct");
   }
-  const SecretTexts secrets = impl->Secrets({&goal.properties});
+  const HiddenTexts secrets = impl->Secrets({&goal.properties});
   pulumirpc::ConstructResponse response;
   RpcStatus status =
       co_await impl->Send("Construct", message, &response, &secrets, std::move(cancel));
@@ -265,7 +265,7 @@ Task<Result<ListOutcome>> ProviderClient::List(ListQuery query, CancelToken canc
   if (!encoded) {
     co_return NotSent(encoded.error(), "List");
   }
-  const SecretTexts secrets = impl->Secrets({&query.query});
+  const HiddenTexts secrets = impl->Secrets({&query.query});
   ListOutcome outcome;
   pulumirpc::ListResponse response;
   const auto limit = static_cast<std::size_t>(std::max(query.limit, 0L));

@@ -54,7 +54,7 @@ ProviderClient::~ProviderClient() = default;
 Task<RpcStatus> ProviderClient::Impl::Send(std::string rpc,
                                            const google::protobuf::Message& request,
                                            google::protobuf::Message* response,
-                                           const SecretTexts* secrets,
+                                           const HiddenTexts* secrets,
                                            CancelToken cancel) {
   CallOptions call;
   call.method = std::string(kService) + rpc;
@@ -108,8 +108,8 @@ CodecOptions ProviderClient::Impl::Response(Unknowns unknowns) {
   return codec;
 }
 
-SecretTexts ProviderClient::Impl::Secrets(std::initializer_list<const PropertyMap*> maps) const {
-  SecretTexts secrets;
+HiddenTexts ProviderClient::Impl::Secrets(std::initializer_list<const PropertyMap*> maps) const {
+  HiddenTexts secrets;
   if (options.trace != nullptr) {
     for (const PropertyMap* map : maps) {
       secrets.Add(*map);

@@ -25,7 +25,7 @@ constexpr std::size_t kShortestSubstring = 4;
 
 class Printer {
  public:
-  Printer(bool show_secrets, const SecretTexts* hide) : show_secrets_(show_secrets), hide_(hide) {}
+  Printer(bool show_secrets, const HiddenTexts* hide) : show_secrets_(show_secrets), hide_(hide) {}
 
   std::string Take() { return std::move(out_); }
 
@@ -260,19 +260,19 @@ class Printer {
   }
 
   bool show_secrets_;
-  const SecretTexts* hide_;
+  const HiddenTexts* hide_;
   std::string out_;
 };
 
 }  // namespace
 
-void SecretTexts::Add(const PropertyMap& map) {
+void HiddenTexts::Add(const PropertyMap& map) {
   for (const auto& [key, value] : map) {
     AddAll(value, false);
   }
 }
 
-void SecretTexts::AddAll(const PropertyValue& value, bool is_secret) {
+void HiddenTexts::AddAll(const PropertyValue& value, bool is_secret) {
   const auto add = [&](std::string text) {
     if (is_secret && !text.empty()) {
       texts_.push_back(std::move(text));
@@ -312,14 +312,14 @@ void SecretTexts::AddAll(const PropertyValue& value, bool is_secret) {
   });
 }
 
-bool SecretTexts::IsIn(std::string_view text) const {
+bool HiddenTexts::IsIn(std::string_view text) const {
   return std::ranges::any_of(texts_, [&](const std::string& secret) {
     return text == secret ||
            (secret.size() >= kShortestSubstring && text.find(secret) != std::string_view::npos);
   });
 }
 
-std::string MessageJson(const pb::Message& message, bool show_secrets, const SecretTexts* hide) {
+std::string MessageJson(const pb::Message& message, bool show_secrets, const HiddenTexts* hide) {
   Printer printer(show_secrets, hide);
   printer.Message(message);
   return printer.Take();

@@ -19,7 +19,7 @@ namespace davit {
 
 /// Text that must not appear in a trace: what is secret to the engine but travels bare, because the
 /// peer does not accept secrets, or as text (P49).
-class SecretTexts {
+class HiddenTexts {
  public:
   /// Remembers the scalars in the secrets of `map`.
   void Add(const PropertyMap& map);
@@ -42,7 +42,7 @@ struct RpcRecord {
   std::string_view
       progress;  ///< `request_started`, `response_completed`, or empty for a message of a stream
   std::chrono::nanoseconds duration{};
-  const SecretTexts* secrets = nullptr;
+  const HiddenTexts* secrets = nullptr;
 };
 
 class RpcTrace {
@@ -62,6 +62,6 @@ std::unique_ptr<RpcTrace> MakeFileTrace(const Loop& loop,
 /// sorted. Secrets (P55) and scalars in `hide` become `[secret]`, unless `show_secrets`.
 std::string MessageJson(const google::protobuf::Message& message,
                         bool show_secrets,
-                        const SecretTexts* hide);
+                        const HiddenTexts* hide);
 
 }  // namespace davit

@@ -29,7 +29,7 @@ struct CallOptions {
   std::string method;
   std::optional<std::chrono::nanoseconds> deadline;
   bool wait_for_connection = false;
-  const SecretTexts* secrets = nullptr;  ///< hidden in the trace; outlives the call
+  const HiddenTexts* secrets = nullptr;  ///< hidden in the trace; outlives the call
 };
 
 /// The reply of a server that cannot be parsed has this code, like a broken stream.

@@ -93,11 +93,11 @@ TEST_CASE("[S154] selecting a stack, by project file and backend") {
 }
 
 TEST_CASE("[S154] the workspace file of the reference is understood, its older key too") {
-  const Selection selection = *ParseSelection(
+  const StackSelection selection = *ParseStackSelection(
       R"({"stack": "old", "stacks": {"file:///x": "organization/p/dev"}})", "w.json");
   CHECK(selection.legacy_stack == "old");
   CHECK(selection.stacks.at("file:///x") == "organization/p/dev");
-  CHECK(ParseSelection(SelectionText(selection), "w.json")->stacks == selection.stacks);
+  CHECK(ParseStackSelection(StackSelectionText(selection), "w.json")->stacks == selection.stacks);
 }
 
 TEST_CASE("[S121] stack names and references") {

@@ -7,7 +7,7 @@
 
 #include "host/client/provider_client.h"
 #include "host/wire/rpc_trace.h"
-#include "tests/host/fake_provider.h"
+#include "tests/host/scripted_server.h"
 #include "tests/host/host_fixture.h"
 
 namespace davit::testing {
@@ -21,7 +21,7 @@ struct World {
   AsioLoop loop;
   WorkPool pool;
   TempFolder folder;
-  FakeProvider fake;
+  ScriptedServer fake;
   PluginHostOptions options;
   std::vector<std::string> messages;  ///< `<severity> text`
 
@@ -294,7 +294,7 @@ TEST_CASE("P33 a plugin that ignores SIGINT is killed after the grace") {
 
 TEST_CASE("P39 different packages load at the same time") {
   World world;
-  FakeProvider second;
+  ScriptedServer second;
   second.handshake = world.fake.handshake;
   second.get_plugin_info = world.fake.get_plugin_info;
   world.options.project_plugins.push_back(

@@ -1,5 +1,5 @@
 #pragma once
-// A ProviderClient that is connected to a FakeProvider.
+// A ProviderClient that is connected to a ScriptedServer.
 
 #include <algorithm>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/client/provider_client.h"
-#include "tests/host/fake_provider.h"
+#include "tests/host/scripted_server.h"
 #include "tests/host/host_fixture.h"
 
 namespace davit::testing {
@@ -22,7 +22,7 @@ inline const Urn kProviderUrn = Urn::Trusted("urn:pulumi:dev::golden::pulumi:pro
 
 struct Connection {
   AsioLoop loop;
-  FakeProvider fake;
+  ScriptedServer fake;
   std::shared_ptr<ProviderClient> client;
 
   Connection() {

@@ -54,7 +54,7 @@ TEST_CASE("secrets are hidden in the log, marked or bare, unless asked otherwise
   (*fields)["part"].set_string_value("password=hunter2;");
   (*fields)["number"].set_number_value(4711);
   (*fields)["open"].set_string_value("shown");
-  SecretTexts secrets;
+  HiddenTexts secrets;
   secrets.Add({{"x",
                 MakeSecret(PropertyValue(
                     PropertyMap{{"k", PropertyValue("hunter2")}, {"n", PropertyValue(4711)}}))},

@@ -1,4 +1,4 @@
-#include "tests/host/fake_provider.h"
+#include "tests/host/scripted_server.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -13,10 +13,10 @@ using google::protobuf::Empty;
 using grpc::ServerContext;
 using grpc::Status;
 
-struct FakeProvider::Impl final : rpc::ResourceProvider::Service {
-  explicit Impl(FakeProvider* owner) : fake(owner) {}
+struct ScriptedServer::Impl final : rpc::ResourceProvider::Service {
+  explicit Impl(ScriptedServer* owner) : fake(owner) {}
 
-  FakeProvider* fake;
+  ScriptedServer* fake;
   mutable std::mutex mutex;
   mutable std::condition_variable changed;
   std::vector<std::string> calls;
@@ -138,9 +138,9 @@ struct FakeProvider::Impl final : rpc::ResourceProvider::Service {
   }
 };
 
-thread_local ServerContext* FakeProvider::Impl::current = nullptr;
+thread_local ServerContext* ScriptedServer::Impl::current = nullptr;
 
-FakeProvider::FakeProvider() : impl_(std::make_unique<Impl>(this)) {
+ScriptedServer::ScriptedServer() : impl_(std::make_unique<Impl>(this)) {
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
@@ -149,39 +149,39 @@ FakeProvider::FakeProvider() : impl_(std::make_unique<Impl>(this)) {
   impl_->server = builder.BuildAndStart();
 }
 
-FakeProvider::~FakeProvider() {
+ScriptedServer::~ScriptedServer() {
   Release();
   impl_->server->Shutdown(std::chrono::system_clock::now());
   impl_->server->Wait();
 }
 
-std::string FakeProvider::address() const {
+std::string ScriptedServer::address() const {
   return "127.0.0.1:" + std::to_string(impl_->port);
 }
 
-int FakeProvider::port() const {
+int ScriptedServer::port() const {
   return impl_->port;
 }
 
-std::vector<std::string> FakeProvider::calls() const {
+std::vector<std::string> ScriptedServer::calls() const {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
   return impl_->calls;
 }
 
-void FakeProvider::WaitForCall(const std::string& method) const {
+void ScriptedServer::WaitForCall(const std::string& method) const {
   std::unique_lock<std::mutex> lock(impl_->mutex);
   impl_->changed.wait(lock, [&] {
     return std::find(impl_->calls.begin(), impl_->calls.end(), method) != impl_->calls.end();
   });
 }
 
-void FakeProvider::Release() {
+void ScriptedServer::Release() {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
   impl_->is_released = true;
   impl_->changed.notify_all();
 }
 
-bool FakeProvider::WaitForRelease() {
+bool ScriptedServer::WaitForRelease() {
   ServerContext* context = Impl::current;
   std::unique_lock<std::mutex> lock(impl_->mutex);
   // The synchronous server only tells a cancellation when asked.

@@ -20,12 +20,12 @@ struct FakeStatus {
   std::string details;
 };
 
-class FakeProvider {
+class ScriptedServer {
  public:
-  FakeProvider();
-  ~FakeProvider();
-  FakeProvider(const FakeProvider&) = delete;
-  FakeProvider& operator=(const FakeProvider&) = delete;
+  ScriptedServer();
+  ~ScriptedServer();
+  ScriptedServer(const ScriptedServer&) = delete;
+  ScriptedServer& operator=(const ScriptedServer&) = delete;
 
   std::string address() const;
   int port() const;
