@@ -211,6 +211,8 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   monitor.loop = &raw->loop;
   monitor.pool = raw->pool.get();
   monitor.trace = raw->trace.get();
+  monitor.resource_references = !context.IsTruthy("PULUMI_DISABLE_RESOURCE_REFERENCES");  // P93
+  monitor.output_values = !context.IsTruthy("PULUMI_DISABLE_OUTPUT_VALUES");
   raw->monitors = std::make_unique<GrpcMonitorHost>(std::move(monitor));
   raw->providers = MakeProviderPool(raw->loop, *raw->host);
   raw->assets = std::make_unique<LocalAssets>(workspace.ProgramDirectory());
@@ -263,6 +265,7 @@ Result<DeploymentResult> App::Run(RunRequest request) {
   deployment.ids = &parts.ids;
   deployment.assets = parts.assets.get();
   deployment.pool = parts.providers;
+  deployment.stacks = request.stacks;
   deployment.monitors = parts.monitors.get();
   deployment.cancel = parts.cancel.token();
   Result<DeploymentResult> result = parts.RunToEnd(RunDeployment(std::move(deployment)));

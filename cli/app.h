@@ -26,6 +26,7 @@ struct RunRequest {
   Source* source = nullptr;
   Journal* journal = nullptr;  ///< null: nothing is kept (a preview)
   EventSink* events = nullptr;
+  StackReader* stacks = nullptr;  ///< for stack references
   /// Called about ten times a second while the run lasts.
   std::function<void(std::chrono::system_clock::time_point)> tick;
 };

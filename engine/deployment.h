@@ -62,6 +62,7 @@ struct DeploymentRequest {
   Ids* ids = nullptr;
   AssetContent* assets = nullptr;  ///< for the hashes of registered assets (P64)
   std::shared_ptr<ProviderPool> pool;
+  StackReader* stacks = nullptr;    ///< for stack references; null: there are none
   MonitorHost* monitors = nullptr;  ///< for plugins that register resources; null: none can (E181)
   CancelToken cancel;  ///< first interrupt (E35)
 };

@@ -11,7 +11,9 @@
 #include "engine/base/cancel.h"
 #include "engine/base/result.h"
 #include "engine/base/task.h"
+#include "engine/callbacks.h"
 #include "engine/model/goal.h"
+#include "engine/model/snapshot.h"
 #include "engine/provider.h"
 
 namespace davit {
@@ -69,6 +71,19 @@ struct InvokeOutcome {
       false;  ///< not called, because something it depends on is still to be created (E117)
 };
 
+/// A method of a component or provider (E182).
+struct CallGoal {
+  std::string token;
+  PropertyMap args;  ///< `__self__` names the object
+  std::map<std::string, std::vector<Urn>> arg_dependencies;
+  std::string provider;
+  std::string version;
+  std::string download_url;
+  std::string package_ref;
+  std::vector<std::string> stack_trace;
+  std::string parent_stack_trace_handle;  ///< P107
+};
+
 enum class Severity { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3, kInfoToStderr = 4 };
 
 /// What a program may ask of a running deployment. Engine thread. Registrations fail with
@@ -77,9 +92,19 @@ class Monitor {
  public:
   virtual ~Monitor() = default;
   virtual Task<Result<RegisterResponse>> RegisterResource(Goal goal) = 0;
+  /// A registration with transforms of its own (E184). An error of a transform is not reported: it
+  /// fails this registration only.
+  virtual Task<Result<RegisterResponse>> RegisterTransformed(Goal goal,
+                                                             std::vector<Transform> transforms) = 0;
   virtual Task<Result<void>> RegisterOutputs(Urn urn, PropertyMap outputs) = 0;
   virtual Task<Result<RegisterResponse>> ReadResource(ReadGoal goal) = 0;
   virtual Task<Result<InvokeOutcome>> Invoke(InvokeGoal goal) = 0;
+  virtual Task<Result<CallResponse>> Call(CallGoal goal) = 0;
+  /// For all later registrations, in the order in which they come (E184).
+  virtual void RegisterStackTransform(Transform transform) = 0;
+  virtual void RegisterStackInvokeTransform(InvokeTransform transform) = 0;
+  /// Names are unique (E187).
+  virtual Result<void> RegisterHook(Hook hook) = 0;
   /// Gives the reference that later goals carry as `package_ref`.
   virtual Task<Result<std::string>> RegisterPackage(PackageDescriptor package) = 0;
   /// The package's schema as JSON text, from the process that will serve its resources.
@@ -124,6 +149,15 @@ class MonitorHost {
   virtual ~MonitorHost() = default;
   /// `monitor` outlives the endpoint.
   virtual Result<std::unique_ptr<MonitorEndpoint>> Serve(Monitor& monitor, RunInfo info) = 0;
+};
+
+/// The state of stacks, for stack references (E195, E197).
+class StackReader {
+ public:
+  virtual ~StackReader() = default;
+  /// `name` as programs write it, such as `organization/project/stack`. Its state as stored; an error
+  /// that names it when there is no such stack.
+  virtual Task<Result<Snapshot>> Read(std::string name) = 0;
 };
 
 /// A program. Run completes when every registration of it is answered; an error with `reported` set

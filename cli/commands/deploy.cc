@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/config_edit.h"
 #include "cli/commands/shared.h"
+#include "cli/stack_states.h"
 #include "cli/terminal.h"
 #include "engine/yaml/yaml_source.h"
 
@@ -253,6 +254,8 @@ Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& outpu
   request.base = state_.snapshot;
   request.source = source_.get();
   request.events = &output;
+  StackStates stacks(context_, session_->workspace);
+  request.stacks = &stacks;
   request.tick = [&output](std::chrono::system_clock::time_point now) { output.Tick(now); };
   std::unique_ptr<StackJournal> journal;
   if (!is_preview) {

@@ -52,6 +52,7 @@ struct Goal {
   std::vector<Urn> replace_with;
   PropertyValue replacement_trigger;
   std::map<std::string, std::string> env_var_mappings;
+  std::map<std::string, std::vector<std::string>> hooks;  ///< names by occasion, as in records (E187)
   std::string source_position;
   std::vector<std::string> stack_trace;
   std::string parent_stack_trace_handle;  ///< of the Construct or Call that this is part of (P107)

@@ -6,6 +6,7 @@
 
 #include "engine/base/waiting.h"
 #include "engine/run/delete_phase.h"
+#include "engine/run/hooks.h"
 #include "engine/run/migrate_state.h"
 #include "engine/run/refresh.h"
 #include "engine/run/registration.h"
@@ -131,6 +132,13 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
     }
   }
   CheckLiterals(context, context.forced, kReplaced);
+  if (!runs_program) {
+    const Result<void> free_of_hooks = CheckNoDeleteHooks(context);  // E153
+    if (!free_of_hooks) {
+      context.reporter.Report(free_of_hooks.error());
+      context.generator_failed = true;
+    }
+  }
   if (context.failed()) {
     co_return;
   }
@@ -201,6 +209,7 @@ Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
   }
   RunContext context(loop, request);
   context.SetBase(request.base.resources);
+  const BuiltinConnection builtins(context);
   Generator generator(context);
   Scope cancelling(loop);
   const CancelRegistration on_cancel = request.cancel.OnCancel([&] {  // E35

@@ -34,6 +34,7 @@ std::shared_ptr<ResourceState> StateOf(const Registration& registration) {
   state->stack_trace = goal.stack_trace;
   state->ignore_changes = goal.ignore_changes;
   state->hide_diff = goal.hide_diffs;
+  state->resource_hooks = goal.hooks;
   state->replace_on_changes = goal.replace_on_changes;
   if (registration.is_read) {
     state->external = true;

@@ -15,6 +15,10 @@ bool SameSpec(const PluginSpec& a, const PluginSpec& b) {
 }  // namespace
 
 Task<void> ProviderPool::Load(std::shared_ptr<Loading> loading, CancelToken cancel) {
+  if (loading->spec.name == kBuiltinPackage) {
+    loading->done.Set(MakeBuiltinProvider(builtins_));
+    co_return;
+  }
   Result<std::shared_ptr<Provider>> provider = co_await host_.LoadProvider(loading->spec, cancel);
   if (provider) {
     all_.push_back(*provider);

@@ -9,6 +9,7 @@
 #include "engine/base/cancel.h"
 #include "engine/base/waiting.h"
 #include "engine/provider.h"
+#include "engine/run/builtins.h"
 
 namespace davit {
 
@@ -43,6 +44,8 @@ class ProviderPool {
   Task<Result<std::string>> GetSchema(PluginSpec spec, CancelToken cancel);
   /// Asks all processes to abandon their calls (E35).
   Task<void> CancelAll();
+  /// What the built-in package looks at.
+  const std::shared_ptr<BuiltinSources>& builtins() const { return builtins_; }
   /// Closes every process.
   Task<void> CloseAll();
 
@@ -59,6 +62,7 @@ class ProviderPool {
   PluginHost& host_;
   Scope scope_{loop_};
   CancelSource stop_;
+  std::shared_ptr<BuiltinSources> builtins_ = std::make_shared<BuiltinSources>();
   std::vector<InstancePtr> idle_;
   std::vector<std::shared_ptr<Loading>> loading_;  ///< begun by Preload, claimed by nobody yet
   std::vector<std::weak_ptr<Provider>> all_;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/base/semver.h"
 #include "engine/plan/provider_inputs.h"
+#include "engine/run/call.h"
 
 namespace davit {
 namespace {
@@ -182,6 +184,60 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Submit(
 }
 
 Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) {
+  return RegisterTransformed(std::move(goal), {});
+}
+
+Task<Result<RegisterResponse>> RegistrationMonitor::RegisterTransformed(
+    Goal goal, std::vector<Transform> transforms) {
+  const RunInfo& info = context_.request.info;
+  const Urn urn = Urn::Make(info.stack, info.project, goal.parent, goal.type, goal.name);
+  const auto gate = std::make_shared<Gate>();
+  if (!goal.remote) {
+    children_[goal.parent].push_back(urn);
+    in_flight_[urn] = gate;
+  }
+  Result<RegisterResponse> answer = co_await Register(std::move(goal), std::move(transforms));
+  const auto at = in_flight_.find(urn);
+  if (at != in_flight_.end() && at->second == gate) {
+    in_flight_.erase(at);
+  }
+  gate->Open();
+  co_return answer;
+}
+
+Task<bool> RegistrationMonitor::IsPending(std::vector<Urn> urns) {
+  std::set<Urn> seen(urns.begin(), urns.end());
+  for (std::size_t index = 0; index < urns.size(); ++index) {  // grows meanwhile
+    const Urn urn = urns[index];
+    const auto flying = in_flight_.find(urn);
+    if (flying != in_flight_.end()) {
+      const std::shared_ptr<Gate> gate = flying->second;
+      co_await gate->Wait();
+    }
+    if (context_.skipped_creates.contains(urn)) {
+      co_return true;
+    }
+    const auto at = context_.news.find(urn);
+    if (at == context_.news.end()) {
+      continue;  // not of this run
+    }
+    if (at->second->custom) {
+      if (at->second->id.empty() || at->second->id == kUnknownId) {
+        co_return true;
+      }
+      continue;
+    }
+    for (const Urn& child : children_[urn]) {
+      if (seen.insert(child).second) {
+        urns.push_back(child);
+      }
+    }
+  }
+  co_return false;
+}
+
+Task<Result<RegisterResponse>> RegistrationMonitor::Register(
+    Goal goal, std::vector<Transform> transforms) {
   auto registration = std::make_shared<Registration>();
   const RunInfo& info = context_.request.info;
   registration->urn = Urn::Make(info.stack, info.project, goal.parent, goal.type, goal.name);
@@ -222,6 +278,16 @@ Task<Result<RegisterResponse>> RegistrationMonitor::RegisterResource(Goal goal) 
     goal.provider = own != goal.providers.end()
                         ? own->second
                         : InheritedProvider(goal.parent, package, is_component && !goal.remote);
+  }
+  if (goal.remote) {
+    transforms_.Keep(urn, std::move(transforms));  // E186
+  } else {
+    Result<Goal> transformed =
+        co_await transforms_.Apply(urn, std::move(goal), std::move(transforms));
+    if (!transformed) {
+      co_return Fail(std::move(transformed).error().WithContext("a transform failed"));
+    }
+    goal = *std::move(transformed);
   }
   Inherited inherited;
   inherited.is_component = is_component;
@@ -358,6 +424,11 @@ Task<Result<RegisterResponse>> RegistrationMonitor::ReadResource(ReadGoal read) 
 }
 
 Task<Result<InvokeOutcome>> RegistrationMonitor::Invoke(InvokeGoal goal) {
+  Result<InvokeGoal> transformed = co_await transforms_.Apply(std::move(goal));
+  if (!transformed) {
+    co_return Fail(std::move(transformed).error().WithContext("an invoke transform failed"));
+  }
+  goal = *std::move(transformed);
   const std::string package(PackageOf(goal.token));
   std::string provider =
       goal.provider.empty() ? InheritedProvider(goal.parent, package, false) : goal.provider;
@@ -370,12 +441,7 @@ Task<Result<InvokeOutcome>> RegistrationMonitor::Invoke(InvokeGoal goal) {
     co_return Fail(StoppedError());
   }
   InvokeOutcome outcome;
-  for (const Urn& urn : goal.depends_on) {  // E117
-    const auto at = context_.news.find(urn);
-    const bool is_pending = at != context_.news.end() && at->second->custom &&
-                            (at->second->id.empty() || at->second->id == kUnknownId);
-    outcome.unknown = outcome.unknown || is_pending || context_.skipped_creates.contains(urn);
-  }
+  outcome.unknown = co_await IsPending(std::move(goal.depends_on));
   if (outcome.unknown) {
     co_return outcome;
   }
@@ -389,6 +455,67 @@ Task<Result<InvokeOutcome>> RegistrationMonitor::Invoke(InvokeGoal goal) {
   outcome.result = std::move(response.result);
   outcome.failures = std::move(response.failures);
   co_return outcome;
+}
+
+void RegistrationMonitor::RegisterStackTransform(Transform transform) {
+  transforms_.AddForStack(std::move(transform));
+}
+
+void RegistrationMonitor::RegisterStackInvokeTransform(InvokeTransform transform) {
+  transforms_.AddForInvokes(std::move(transform));
+}
+
+Result<void> RegistrationMonitor::RegisterHook(Hook hook) {
+  if (hook.name.empty() || context_.hooks.contains(hook.name)) {
+    return Fail(ErrorKind::kInvalid,
+                hook.name.empty() ? "a hook without name was registered"
+                                  : fmt::format("two hooks have the name '{}'", hook.name),
+                "give each hook a name of its own");
+  }
+  const std::string name = hook.name;
+  context_.hooks.emplace(name, std::make_shared<const Hook>(std::move(hook)));
+  return {};
+}
+
+Task<Result<CallResponse>> RegistrationMonitor::Call(CallGoal goal) {
+  Result<CallResponse> answer = co_await CallByGoal(std::move(goal));
+  if (!answer) {
+    co_return Fail(Reported(std::move(answer).error(), Urn()));
+  }
+  co_return answer;
+}
+
+Task<Result<CallResponse>> RegistrationMonitor::CallByGoal(CallGoal goal) {
+  DAVIT_CO_TRY(const CallTarget target, CallTargetOf(goal.token, goal.args));
+  std::string provider = target.provider.empty() ? goal.provider : target.provider;
+  if (provider.empty() && !target.urn.empty()) {
+    const auto component = inherited_.find(target.urn);
+    const auto record = context_.news.find(target.urn);
+    if (component == inherited_.end() && record == context_.news.end()) {
+      co_return Fail(ErrorKind::kInvalid,
+                     fmt::format("the method '{}' is called on '{}', which is not registered in "
+                                 "this run",
+                                 goal.token,
+                                 target.urn.text()),
+                     "register or read it first");
+    }
+    provider = record != context_.news.end() && !record->second->provider.empty()
+                   ? record->second->provider
+               : component != inherited_.end() ? component->second.provider
+                                               : std::string();
+  }
+  if (provider.empty()) {
+    const std::string package = PackageOfMethod(goal.token);
+    DAVIT_CO_TRY(PackageDescriptor descriptor,
+                 PackageFor(package, goal.package_ref, goal.version, goal.download_url));
+    DAVIT_CO_TRY(provider, co_await DefaultProviderFor(std::move(descriptor)));
+  }
+  if (context_.stopped()) {
+    co_return Fail(StoppedError());
+  }
+  std::vector<std::string> trace = surroundings_.TraceOf(goal.parent_stack_trace_handle);
+  goal.stack_trace.insert(goal.stack_trace.begin(), trace.begin(), trace.end());
+  co_return co_await CallMethod(context_, surroundings_, std::move(provider), std::move(goal));
 }
 
 Task<Result<std::string>> RegistrationMonitor::RegisterPackage(PackageDescriptor package) {

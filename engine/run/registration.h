@@ -8,6 +8,7 @@
 #include "engine/base/waiting.h"
 #include "engine/run/construct.h"
 #include "engine/run/generator.h"
+#include "engine/run/transforms.h"
 
 namespace davit {
 
@@ -19,9 +20,15 @@ class RegistrationMonitor final : public Monitor {
         required_(context.request.source->RequiredPackages()) {}
 
   Task<Result<RegisterResponse>> RegisterResource(Goal goal) override;
+  Task<Result<RegisterResponse>> RegisterTransformed(Goal goal,
+                                                     std::vector<Transform> transforms) override;
   Task<Result<void>> RegisterOutputs(Urn urn, PropertyMap outputs) override;
   Task<Result<RegisterResponse>> ReadResource(ReadGoal goal) override;
   Task<Result<InvokeOutcome>> Invoke(InvokeGoal goal) override;
+  Task<Result<CallResponse>> Call(CallGoal goal) override;
+  void RegisterStackTransform(Transform transform) override;
+  void RegisterStackInvokeTransform(InvokeTransform transform) override;
+  Result<void> RegisterHook(Hook hook) override;
   Task<Result<std::string>> RegisterPackage(PackageDescriptor package) override;
   Task<Result<std::string>> GetSchema(PackageDescriptor package) override;
   void Log(Severity severity, const std::string& message, const Urn& urn) override;
@@ -57,15 +64,23 @@ class RegistrationMonitor final : public Monitor {
   Task<Result<std::string>> DefaultProviderFor(PackageDescriptor package);
   Task<void> RegisterDefaultProvider(std::shared_ptr<DefaultProvider> entry,
                                      PackageDescriptor package);
+  Task<Result<RegisterResponse>> Register(Goal goal, std::vector<Transform> transforms);
+  Task<Result<CallResponse>> CallByGoal(CallGoal goal);
+  /// E117: whether something that these stand for is still to be created; waits for registrations in
+  /// flight.
+  Task<bool> IsPending(std::vector<Urn> urns);
   Task<Result<RegisterResponse>> Submit(std::shared_ptr<Registration> registration);
   Error Reported(Error error, const Urn& urn);
 
   RunContext& context_;
   Generator& generator_;
   Scope scope_{context_.loop};
+  TransformTable transforms_;
   PluginSurroundings surroundings_{context_, *this};
   const std::vector<PackageDescriptor> required_;
   std::map<Urn, Inherited> inherited_;
+  std::map<Urn, std::vector<Urn>> children_;                ///< as registrations came
+  std::map<Urn, std::shared_ptr<Gate>> in_flight_;          ///< not answered yet
   std::map<DefaultKey, std::shared_ptr<DefaultProvider>> defaults_;
   std::map<std::string, PackageDescriptor> packages_;
 };

@@ -93,6 +93,7 @@ struct RunContext {
   std::vector<StatePtr> failed_olds;         ///< old records of failed steps (E30)
   std::optional<PropertyMap> stack_outputs;  ///< as the program gave them (E23)
   Urn root_stack;
+  std::map<std::string, std::shared_ptr<const Hook>> hooks;  ///< by name (E187)
 
   // --- how it stands
 

@@ -4,6 +4,7 @@
 
 #include "engine/model/provider_ref.h"
 #include "engine/plan/provider_inputs.h"
+#include "engine/run/hooks.h"
 #include "engine/run/read_back.h"
 
 namespace davit {
@@ -430,6 +431,27 @@ Error InitFailure(const Step& step) {
                    "the next update tries again");
 }
 
+// Apply, tried again as long as an error hook asks for it (E191).
+Task<Result<void>> ApplyWithRetries(RunContext& context, Step& step) {
+  std::vector<std::string> errors;
+  while (true) {
+    const Result<void> outcome = co_await Apply(context, step);
+    if (outcome || outcome.error().kind == ErrorKind::kRefused) {
+      co_return outcome;
+    }
+    errors.insert(errors.begin(), outcome.error().message);
+    if (static_cast<int>(errors.size()) == kMostAttempts) {
+      context.reporter.Warn(step.urn,
+                            fmt::format("given up after {} attempts", kMostAttempts));
+      co_return outcome;
+    }
+    DAVIT_CO_TRY(const bool retry, co_await RunErrorHooks(context, step, errors));
+    if (!retry) {
+      co_return outcome;
+    }
+  }
+}
+
 Task<Result<void>> Execute(RunContext& context, Step& step) {
   const std::int64_t operation_id = ++context.last_operation;
   const std::optional<OperationType> pending = PendingOperationOf(step);
@@ -444,7 +466,10 @@ Task<Result<void>> Execute(RunContext& context, Step& step) {
   Result<void> outcome;
   std::exception_ptr bug;
   try {
-    outcome = co_await Apply(context, step);
+    outcome = co_await RunBeforeHooks(context, step);
+    if (outcome) {
+      outcome = co_await ApplyWithRetries(context, step);
+    }
   } catch (...) {
     bug = std::current_exception();
   }
@@ -532,6 +557,17 @@ Task<bool> RunChain(RunContext& context, Chain& chain) {
     } else {
       context.reporter.Done(step, context.preview || !is_component);
     }
+    if (is_component) {
+      continue;  // E189: the hooks after it run when its outputs are registered
+    }
+    const Result<void> hooked = co_await RunAfterHooks(context, step);
+    if (!hooked) {  // E188: the step stays committed, the run fails
+      Error error = hooked.error();
+      error.urn = step.urn.text();
+      context.reporter.Report(error);
+      context.step_failed = true;
+      co_return false;
+    }
   }
   co_return true;
 }
@@ -578,7 +614,8 @@ Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap output
     context.added_by[after.get()] = operation_id;
   }
   context.reporter.OutputsRegistered(step);
-  co_return Result<void>();
+  const Result<void> hooked = co_await RunAfterHooks(context, step);  // E189
+  co_return hooked;
 }
 
 }  // namespace davit

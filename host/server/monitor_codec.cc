@@ -54,18 +54,6 @@ std::vector<std::string> ToTexts(const Texts& texts) {
   return std::vector<std::string>(texts.begin(), texts.end());
 }
 
-template <typename Checksums>
-std::map<std::string, std::string> ToChecksums(const Checksums& checksums) {
-  std::map<std::string, std::string> hex;
-  for (const auto& [platform, bytes] : checksums) {
-    std::string& text = hex[platform];
-    for (const char byte : bytes) {
-      text += fmt::format("{:02x}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
-    }
-  }
-  return hex;
-}
-
 // P98, P99 (3).
 Result<void> CheckThreeParts(const std::string& type) {
   const std::size_t first = type.find(':');
@@ -94,34 +82,6 @@ Result<void> CheckVersion(const std::string& version) {
     return Invalid(fmt::format("'{}' is not a version", version));
   }
   return {};
-}
-
-Result<AliasSpec> ToAlias(const pulumirpc::Alias& alias, bool has_node_rules) {
-  AliasSpec spec;
-  if (alias.has_urn()) {
-    DAVIT_TRY(spec.urn, OptionalUrn(alias.urn(), "alias"));
-    return spec;
-  }
-  const pulumirpc::Alias::Spec& sent = alias.spec();
-  const auto set = [](const std::string& text, std::optional<std::string>* out) {
-    if (!text.empty()) {
-      *out = text;
-    }
-  };
-  set(sent.name(), &spec.name);
-  set(sent.type(), &spec.type);
-  set(sent.stack(), &spec.stack);
-  set(sent.project(), &spec.project);
-  if (sent.has_parenturn()) {
-    DAVIT_TRY(spec.parent, OptionalUrn(sent.parenturn(), "alias parent"));
-  }
-  if (has_node_rules) {  // P100
-    const bool has_parent = sent.has_parenturn() || sent.has_noparent();
-    spec.no_parent = !has_parent;
-  } else {
-    spec.no_parent = sent.has_noparent() && sent.noparent();
-  }
-  return spec;
 }
 
 CodecOptions DecodeOptions() {
@@ -158,6 +118,79 @@ std::string PercentDecoded(std::string_view text) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> ToChecksums(
+    const google::protobuf::Map<std::string, std::string>& checksums) {
+  std::map<std::string, std::string> hex;
+  for (const auto& [platform, bytes] : checksums) {
+    std::string& text = hex[platform];
+    for (const char byte : bytes) {
+      text += fmt::format("{:02x}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+    }
+  }
+  return hex;
+}
+
+Result<AliasSpec> ToAlias(const pulumirpc::Alias& alias, bool has_node_rules) {
+  AliasSpec spec;
+  if (alias.has_urn()) {
+    DAVIT_TRY(spec.urn, OptionalUrn(alias.urn(), "alias"));
+    return spec;
+  }
+  const pulumirpc::Alias::Spec& sent = alias.spec();
+  const auto set = [](const std::string& text, std::optional<std::string>* out) {
+    if (!text.empty()) {
+      *out = text;
+    }
+  };
+  set(sent.name(), &spec.name);
+  set(sent.type(), &spec.type);
+  set(sent.stack(), &spec.stack);
+  set(sent.project(), &spec.project);
+  if (sent.has_parenturn()) {
+    DAVIT_TRY(spec.parent, OptionalUrn(sent.parenturn(), "alias parent"));
+  }
+  if (has_node_rules) {  // P100
+    const bool has_parent = sent.has_parenturn() || sent.has_noparent();
+    spec.no_parent = !has_parent;
+  } else {
+    spec.no_parent = sent.has_noparent() && sent.noparent();
+  }
+  return spec;
+}
+
+std::map<std::string, std::vector<std::string>> ToHooks(const HookBinding& binding) {
+  std::map<std::string, std::vector<std::string>> hooks;
+  const auto add = [&hooks](const char* occasion, const auto& names) {
+    if (!names.empty()) {
+      hooks[occasion] = ToTexts(names);
+    }
+  };
+  add("BeforeCreate", binding.before_create());
+  add("AfterCreate", binding.after_create());
+  add("BeforeUpdate", binding.before_update());
+  add("AfterUpdate", binding.after_update());
+  add("BeforeDelete", binding.before_delete());
+  add("AfterDelete", binding.after_delete());
+  add("OnError", binding.on_error());
+  return hooks;
+}
+
+void SetHooks(const std::map<std::string, std::vector<std::string>>& hooks, HookBinding* binding) {
+  const auto add = [&hooks](const char* occasion, auto* names) {
+    const auto at = hooks.find(occasion);
+    if (at != hooks.end()) {
+      names->Add(at->second.begin(), at->second.end());
+    }
+  };
+  add("BeforeCreate", binding->mutable_before_create());
+  add("AfterCreate", binding->mutable_after_create());
+  add("BeforeUpdate", binding->mutable_before_update());
+  add("AfterUpdate", binding->mutable_after_update());
+  add("BeforeDelete", binding->mutable_before_delete());
+  add("AfterDelete", binding->mutable_after_delete());
+  add("OnError", binding->mutable_on_error());
+}
 
 std::string SourcePositionText(const pulumirpc::SourcePosition& position,
                                const std::string& root_directory) {
@@ -234,12 +267,6 @@ Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request,
   if (request.state_migrations_size() > 0) {
     return NotOffered("the option 'stateMigrations'");
   }
-  if (request.transforms_size() > 0) {
-    return NotOffered("the option 'transforms'");
-  }
-  if (request.has_hooks()) {
-    return NotOffered("the option 'hooks'");
-  }
   if (!request.snippetid().empty()) {
     return NotOffered("snippets");
   }
@@ -311,6 +338,7 @@ Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request,
     DAVIT_TRY(goal.replacement_trigger, DecodeValue(request.replacement_trigger(), trigger_codec));
   }
   goal.env_var_mappings.insert(request.envvarmappings().begin(), request.envvarmappings().end());
+  goal.hooks = ToHooks(request.hooks());
   goal.source_position = SourcePositionText(request.sourceposition(), caller.root_directory);
   goal.parent_stack_trace_handle = request.parentstacktracehandle();
   goal.stack_trace = ToStackTrace(request.stacktrace(), caller.root_directory);
@@ -362,6 +390,31 @@ Result<InvokeGoal> ToInvokeGoal(const pulumirpc::ResourceInvokeRequest& request)
   goal.package_ref = request.packageref();
   DAVIT_TRY(goal.parent, OptionalUrn(request.parent(), "parent"));
   DAVIT_TRY(goal.depends_on, ToUrns(request.dependson(), "dependency"));
+  return goal;
+}
+
+Result<CallGoal> ToCallGoal(const pulumirpc::ResourceCallRequest& request,
+                            const MonitorCaller& caller) {
+  CallGoal goal;
+  goal.token = request.tok();
+  CodecOptions codec = DecodeOptions();
+  codec.keep_outputs = true;
+  codec.upgrade_to_outputs = true;
+  Result<PropertyMap> args = DecodeStruct(request.args(), codec);
+  if (!args) {
+    return Fail(std::move(args).error().WithContext("the arguments cannot be read"));
+  }
+  goal.args = *std::move(args);
+  for (const auto& [key, dependencies] : request.argdependencies()) {
+    DAVIT_TRY(goal.arg_dependencies[key], ToUrns(dependencies.urns(), "argument dependency"));
+  }
+  DAVIT_TRY(goal.provider, ToProvider(request.provider()));
+  DAVIT_TRY_VOID(CheckVersion(request.version()));
+  goal.version = request.version();
+  goal.download_url = request.plugindownloadurl();
+  goal.package_ref = request.packageref();
+  goal.stack_trace = ToStackTrace(request.stacktrace(), caller.root_directory);
+  goal.parent_stack_trace_handle = request.parentstacktracehandle();
   return goal;
 }
 

@@ -21,7 +21,17 @@ Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request, const Mon
 Result<ReadGoal> ToReadGoal(const pulumirpc::ReadResourceRequest& request,
                             const MonitorCaller& caller);
 Result<InvokeGoal> ToInvokeGoal(const pulumirpc::ResourceInvokeRequest& request);
+Result<CallGoal> ToCallGoal(const pulumirpc::ResourceCallRequest& request,
+                            const MonitorCaller& caller);
 Result<PackageDescriptor> ToPackage(const pulumirpc::RegisterPackageRequest& request);
+/// Parts that requests and transforms have in common.
+Result<AliasSpec> ToAlias(const pulumirpc::Alias& alias, bool has_node_rules);
+/// Checksums as lower-case hex.
+std::map<std::string, std::string> ToChecksums(
+    const google::protobuf::Map<std::string, std::string>& checksums);
+using HookBinding = pulumirpc::RegisterResourceRequest::ResourceHooksBinding;
+std::map<std::string, std::vector<std::string>> ToHooks(const HookBinding& binding);
+void SetHooks(const std::map<std::string, std::vector<std::string>>& hooks, HookBinding* binding);
 /// `project:///<path>#<line>[,<column>]`; empty for a position that is none (P107).
 std::string SourcePositionText(const pulumirpc::SourcePosition& position,
                                const std::string& root_directory);

@@ -5,17 +5,19 @@
 #include <algorithm>
 
 #include "engine/base/waiting.h"
+#include "host/client/callbacks_client.h"
 #include "host/server/monitor_codec.h"
+#include "host/server/program_callbacks.h"
 #include "host/server/typed_handler.h"
 #include "host/wire/value_codec.h"
+#include "pulumirpc/provider.pb.h"
 
 namespace davit {
 namespace {
 
 using pulumirpc::ResourceMonitorFeature;
 
-// P93: what is announced, with the text id that older SDKs ask for. Only what is really there:
-// transforms, hooks and state migrations are not.
+// P93: what is announced, with the text id that older SDKs ask for. State migrations are not.
 struct Feature {
   ResourceMonitorFeature number;
   std::string_view id;
@@ -24,6 +26,11 @@ constexpr Feature kFeatures[] = {
     {pulumirpc::RESOURCE_MONITOR_FEATURE_SECRETS, "secrets"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_RESOURCE_REFERENCES, "resourceReferences"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_OUTPUT_VALUES, "outputValues"},
+    {pulumirpc::RESOURCE_MONITOR_FEATURE_TRANSFORMS, "transforms"},
+    {pulumirpc::RESOURCE_MONITOR_FEATURE_INVOKE_TRANSFORMS, "invokeTransforms"},
+    {pulumirpc::RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS, "resourceHooks"},
+    {pulumirpc::RESOURCE_MONITOR_FEATURE_ERROR_HOOKS, "errorHooks"},
+    {pulumirpc::RESOURCE_MONITOR_FEATURE_SENDS_OPTIONS_TO_HOOKS, "sendsOptionsToHooks"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_REPLACEMENT_TRIGGER, "replacementTrigger"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_DELETED_WITH, "deletedWith"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_REPLACE_WITH, "replaceWith"},
@@ -92,6 +99,7 @@ struct MonitorServer::Impl {
 
   MonitorServerOptions options;
   RpcServer server;
+  std::shared_ptr<CallbacksClient> callbacks = std::make_shared<CallbacksClient>(*options.loop);
   Gate signalled;
   Gate released;
   bool has_signalled = false;
@@ -158,7 +166,12 @@ struct MonitorServer::Impl {
       co_return FromError(goal.error());
     }
     const bool is_local_component = !goal->custom && !goal->remote;
-    Result<RegisterResponse> outcome = co_await options.monitor->RegisterResource(*std::move(goal));
+    std::vector<Transform> transforms;
+    for (const pulumirpc::Callback& callback : request.transforms()) {
+      transforms.push_back(MakeTransform(callbacks, callback));
+    }
+    Result<RegisterResponse> outcome = co_await options.monitor->RegisterTransformed(
+        *std::move(goal), std::move(transforms));
     if (!outcome) {
       co_return FromError(outcome.error());
     }
@@ -264,6 +277,38 @@ struct MonitorServer::Impl {
     co_return RpcStatus();
   }
 
+  Task<RpcStatus> Call(const pulumirpc::ResourceCallRequest& request,
+                       pulumirpc::CallResponse* response,
+                       const ServerCall& call) {
+    Result<CallGoal> goal = ToCallGoal(request, CallerOf(call));
+    if (!goal) {
+      co_return FromError(goal.error());
+    }
+    Result<CallResponse> answer = co_await options.monitor->Call(*std::move(goal));
+    if (!answer) {
+      co_return FromError(answer.error());
+    }
+    for (const auto& [key, urns] : answer->dependencies) {
+      auto* sent = (*response->mutable_returndependencies())[key].mutable_urns();
+      for (const Urn& urn : urns) {
+        *sent->Add() = urn.text();
+      }
+    }
+    for (const CheckFailure& failure : answer->failures) {
+      pulumirpc::CheckFailure* entry = response->add_failures();
+      entry->set_property(failure.property);
+      entry->set_reason(failure.reason);
+    }
+    CodecOptions codec = EncodeOptions(true, true, request.accepts_byte_string());
+    codec.keep_outputs = request.accept_output_values();
+    const Result<void> encoded =
+        EncodeStruct(answer->result, codec, response->mutable_return_());
+    if (!encoded) {
+      co_return FromError(encoded.error());
+    }
+    co_return RpcStatus();
+  }
+
   Task<RpcStatus> RegisterPackage(const pulumirpc::RegisterPackageRequest& request,
                                   pulumirpc::RegisterPackageResponse* response,
                                   const ServerCall&) {
@@ -277,6 +322,57 @@ struct MonitorServer::Impl {
     }
     response->set_ref(*std::move(reference));
     co_return RpcStatus();
+  }
+
+  // P104: stack transforms need a target; those of a registration are called where they say.
+  Task<RpcStatus> RegisterStackTransform(const pulumirpc::Callback& request,
+                                         google::protobuf::Empty*,
+                                         const ServerCall&) {
+    if (request.target().empty()) {
+      co_return Refuse(RpcCode::kInvalidArgument, "the transform has no callback target");
+    }
+    options.monitor->RegisterStackTransform(MakeTransform(callbacks, request));
+    co_return RpcStatus();
+  }
+
+  Task<RpcStatus> RegisterStackInvokeTransform(const pulumirpc::Callback& request,
+                                               google::protobuf::Empty*,
+                                               const ServerCall&) {
+    if (request.target().empty()) {
+      co_return Refuse(RpcCode::kInvalidArgument, "the transform has no callback target");
+    }
+    options.monitor->RegisterStackInvokeTransform(MakeInvokeTransform(callbacks, request));
+    co_return RpcStatus();
+  }
+
+  // P105.
+  RpcStatus AddHook(Hook hook, const pulumirpc::Callback& callback) {
+    if (callback.target().empty()) {
+      return Refuse(RpcCode::kInvalidArgument,
+                    fmt::format("the hook '{}' has no callback target", hook.name));
+    }
+    hook.run = MakeHook(callbacks, callback, hook.is_error_hook);
+    const Result<void> added = options.monitor->RegisterHook(std::move(hook));
+    return added ? RpcStatus() : FromError(added.error());
+  }
+
+  Task<RpcStatus> RegisterResourceHook(const pulumirpc::RegisterResourceHookRequest& request,
+                                       google::protobuf::Empty*,
+                                       const ServerCall&) {
+    Hook hook;
+    hook.name = request.name();
+    hook.on_dry_run = request.on_dry_run();
+    hook.ignore_errors = request.ignore_errors();
+    co_return AddHook(std::move(hook), request.callback());
+  }
+
+  Task<RpcStatus> RegisterErrorHook(const pulumirpc::RegisterErrorHookRequest& request,
+                                    google::protobuf::Empty*,
+                                    const ServerCall&) {
+    Hook hook;
+    hook.name = request.name();
+    hook.is_error_hook = true;
+    co_return AddHook(std::move(hook), request.callback());
   }
 
   // P106.
@@ -301,7 +397,18 @@ struct MonitorServer::Impl {
         server, service, "RegisterResourceOutputs", watched, self, &Impl::RegisterResourceOutputs);
     HandleWith(server, service, "ReadResource", watched, self, &Impl::ReadResource);
     HandleWith(server, service, "Invoke", watched, self, &Impl::Invoke);
+    HandleWith(server, service, "Call", watched, self, &Impl::Call);
     HandleWith(server, service, "RegisterPackage", watched, self, &Impl::RegisterPackage);
+    HandleWith(
+        server, service, "RegisterStackTransform", watched, self, &Impl::RegisterStackTransform);
+    HandleWith(server,
+               service,
+               "RegisterStackInvokeTransform",
+               watched,
+               self,
+               &Impl::RegisterStackInvokeTransform);
+    HandleWith(server, service, "RegisterResourceHook", watched, self, &Impl::RegisterResourceHook);
+    HandleWith(server, service, "RegisterErrorHook", watched, self, &Impl::RegisterErrorHook);
     HandleWith(server,
                service,
                "SignalAndWaitForShutdown",
@@ -346,6 +453,7 @@ void MonitorServer::ReleaseShutdown() {
 Task<void> MonitorServer::Close() {
   const std::shared_ptr<Impl> impl = impl_;
   co_await impl->server.Close();
+  co_await impl->callbacks->Close();
   impl->signalled.Open();
   impl->released.Open();
 }

@@ -23,6 +23,21 @@ class FakeMonitor final : public Monitor {
     goals.push_back(std::move(goal));
     co_return response;
   }
+  Task<Result<RegisterResponse>> RegisterTransformed(Goal goal,
+                                                     std::vector<Transform> given) override {
+    transforms.insert(transforms.end(), given.begin(), given.end());
+    return RegisterResource(std::move(goal));
+  }
+  void RegisterStackTransform(Transform transform) override {
+    transforms.push_back(std::move(transform));
+  }
+  void RegisterStackInvokeTransform(InvokeTransform transform) override {
+    invoke_transforms.push_back(std::move(transform));
+  }
+  Result<void> RegisterHook(Hook hook) override {
+    hooks.push_back(std::move(hook));
+    return {};
+  }
   Task<Result<void>> RegisterOutputs(Urn urn, PropertyMap outputs) override {
     outputs_of[urn.text()] = std::move(outputs);
     co_return Result<void>();
@@ -38,6 +53,14 @@ class FakeMonitor final : public Monitor {
     invokes.push_back(std::move(goal));
     co_return outcome;
   }
+  Task<Result<CallResponse>> Call(CallGoal goal) override {
+    CallResponse answer;
+    answer.result = goal.args;
+    answer.dependencies["x"] = {Urn::Trusted(kUrn)};
+    answer.failures.push_back(CheckFailure{"p", "why"});
+    calls.push_back(std::move(goal));
+    co_return answer;
+  }
   Task<Result<std::string>> RegisterPackage(PackageDescriptor package) override {
     packages.push_back(std::move(package));
     co_return std::string("the-ref");
@@ -51,6 +74,10 @@ class FakeMonitor final : public Monitor {
   std::vector<Goal> goals;
   std::vector<ReadGoal> reads;
   std::vector<InvokeGoal> invokes;
+  std::vector<CallGoal> calls;
+  std::vector<Transform> transforms;
+  std::vector<InvokeTransform> invoke_transforms;
+  std::vector<Hook> hooks;
   std::vector<PackageDescriptor> packages;
   std::map<std::string, PropertyMap> outputs_of;
   Result<RegisterResponse> response = RegisterResponse();
@@ -131,8 +158,13 @@ TEST_CASE("P93, P94 features and the deployment") {
   };
   REQUIRE(supports("secrets"));
   REQUIRE(supports("outputValues"));
-  REQUIRE(!supports("transforms"));
-  REQUIRE(!supports("resourceHooks"));
+  for (const char* id : {"transforms",
+                         "invokeTransforms",
+                         "resourceHooks",
+                         "errorHooks",
+                         "sendsOptionsToHooks"}) {
+    REQUIRE(supports(id));
+  }
   REQUIRE(!supports(""));
   REQUIRE(!supports("somethingNew"));
   rpc::DeploymentInfo info;
@@ -145,7 +177,8 @@ TEST_CASE("P93, P94 features and the deployment") {
   const auto& features = info.supportedfeatures();
   REQUIRE(std::count(features.begin(), features.end(), rpc::RESOURCE_MONITOR_FEATURE_BYTE_STRING) ==
           1);
-  REQUIRE(std::count(features.begin(), features.end(), rpc::RESOURCE_MONITOR_FEATURE_TRANSFORMS) ==
+  REQUIRE(std::count(
+              features.begin(), features.end(), rpc::RESOURCE_MONITOR_FEATURE_STATE_MIGRATIONS) ==
           0);
 }
 
@@ -252,8 +285,6 @@ TEST_CASE("P92 what is wrong is InvalidArgument, what is not offered is Unimplem
                   "invalid alias URN");
   const grpc::Status garbage = code([](auto* r) { r->set_provider("garbage"); });  // S103
   REQUIRE(garbage.error_code() == StatusCode::UNKNOWN);
-  RequireContains(code([](auto* r) { r->add_transforms(); }).error_message(), "transforms");
-  RequireContains(code([](auto* r) { r->mutable_hooks(); }).error_message(), "hooks");
   RequireContains(code([](auto* r) { r->add_state_migrations(); }).error_message(),
                   "stateMigrations");
   REQUIRE(served.monitor.goals.empty());
@@ -267,11 +298,32 @@ TEST_CASE("P92 what is wrong is InvalidArgument, what is not offered is Unimplem
   REQUIRE(code([](auto*) {}).error_code() == StatusCode::UNAVAILABLE);
   served.monitor.response = Fail(ErrorKind::kFailed, "it broke");
   REQUIRE(code([](auto*) {}).error_code() == StatusCode::UNKNOWN);
-  rpc::CallResponse call_response;
-  const grpc::Status call =
-      served.Call(&Served::Stub::Call, rpc::ResourceCallRequest(), &call_response);
-  REQUIRE(call.error_code() == StatusCode::UNIMPLEMENTED);
-  RequireContains(call.error_message(), "Call");
+  rpc::ExistsResourceResponse exists_response;
+  const grpc::Status exists = served.Call(
+      &Served::Stub::ExistsResource, rpc::ExistsResourceRequest(), &exists_response);
+  REQUIRE(exists.error_code() == StatusCode::UNIMPLEMENTED);
+  RequireContains(exists.error_message(), "ExistsResource");
+}
+
+TEST_CASE("P97 Call: arguments with what they come from, and the answer") {
+  Served served;
+  rpc::ResourceCallRequest request;
+  request.set_tok("pkg:index:Group/method");
+  (*request.mutable_args()->mutable_fields())["x"].set_number_value(1);
+  (*request.mutable_argdependencies())["x"].add_urns(kUrn);
+  request.set_parentstacktracehandle("handle");
+  rpc::CallResponse response;
+  REQUIRE(served.Call(&Served::Stub::Call, request, &response).ok());
+  const CallGoal& goal = served.monitor.calls.at(0);
+  REQUIRE(goal.token == "pkg:index:Group/method");
+  REQUIRE(goal.arg_dependencies.at("x").at(0).text() == kUrn);
+  REQUIRE(goal.parent_stack_trace_handle == "handle");
+  REQUIRE(response.return_().fields().at("x").number_value() == 1);
+  REQUIRE(response.returndependencies().at("x").urns(0) == kUrn);
+  REQUIRE(response.failures(0).reason() == "why");
+  request.set_version("1");
+  REQUIRE(served.Call(&Served::Stub::Call, request, &response).error_code() ==
+          grpc::StatusCode::INVALID_ARGUMENT);
 }
 
 TEST_CASE("P100 alias specs of older Node SDKs") {

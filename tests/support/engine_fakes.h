@@ -30,8 +30,9 @@ struct FakeBehaviour {
   std::function<Result<DiffResponse>(const DiffRequest&)> diff_config;
   std::function<Result<void>(const ConfigureRequest&)> configure;
   std::function<Result<InvokeResponse>(const InvokeRequest&)> invoke;
-  /// A coroutine, so that it may register resources.
+  /// Coroutines, so that they may register resources.
   std::function<Task<Result<ConstructResponse>>(ConstructRequest)> construct;
+  std::function<Task<Result<CallResponse>>(CallRequest)> call;
   bool supports_preview = true;
   int created = 0;  ///< numbers the ids, over all processes
 };
@@ -125,8 +126,13 @@ class FakeProvider final : public Provider {
     response.result = request.args;
     co_return response;
   }
-  Task<Result<CallResponse>> Call(CallRequest, CancelToken) override {
-    co_return Fail(ErrorKind::kUnimplemented, "no methods");
+  Task<Result<CallResponse>> Call(CallRequest request, CancelToken) override {
+    log_->push_back("Call " + request.token);
+    co_await Yield();
+    if (!behaviour_->call) {
+      co_return Fail(ErrorKind::kUnimplemented, "no methods");
+    }
+    co_return co_await behaviour_->call(std::move(request));
   }
   Task<Result<ConstructResponse>> Construct(ConstructRequest request, CancelToken) override {
     log_->push_back("Construct " + request.goal.name);
@@ -363,6 +369,8 @@ class FakeStack {
   DeploymentOptions options;
   std::map<std::string, ConfigValue> config;
   CancelSource cancel;
+  MonitorHost* monitors = nullptr;
+  StackReader* stacks = nullptr;
 
   /// Runs one deployment; afterwards `state` is what the journal replays to (unless it was a
   /// preview).
@@ -383,6 +391,8 @@ class FakeStack {
     request.ids = &ids;
     request.pool = MakeProviderPool(loop, host);
     request.cancel = cancel.token();
+    request.monitors = monitors;
+    request.stacks = stacks;
     std::shared_ptr<ProviderPool> pool = request.pool;
     std::optional<DeploymentResult> result;
     std::exception_ptr failure;
