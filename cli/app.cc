@@ -79,6 +79,7 @@ struct App::Parts {
   std::unique_ptr<RpcTrace> trace;
   std::unique_ptr<EngineServer> server;
   std::unique_ptr<GrpcPluginHost> host;
+  std::unique_ptr<PluginHost> host_with_builtins;
   std::unique_ptr<GrpcMonitorHost> monitors;
   std::shared_ptr<ProviderPool> providers;
   std::unique_ptr<LocalAssets> assets;
@@ -207,12 +208,13 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   }
   host.project_plugins = *std::move(plugins);
   raw->host = std::make_unique<GrpcPluginHost>(std::move(host));
+  raw->host_with_builtins = WithBuiltins(*raw->host, raw->ids, std::move(options.stack_outputs));
   MonitorServerOptions monitor;
   monitor.loop = &raw->loop;
   monitor.pool = raw->pool.get();
   monitor.trace = raw->trace.get();
   raw->monitors = std::make_unique<GrpcMonitorHost>(std::move(monitor));
-  raw->providers = MakeProviderPool(raw->loop, *raw->host);
+  raw->providers = MakeProviderPool(raw->loop, *raw->host_with_builtins);
   raw->assets = std::make_unique<LocalAssets>(workspace.ProgramDirectory());
   return app;
 }

@@ -9,6 +9,7 @@
 
 #include "cli/context.h"
 #include "cli/workspace/workspace.h"
+#include "engine/builtins.h"
 #include "engine/deployment.h"
 
 namespace davit {
@@ -17,6 +18,7 @@ struct AppOptions {
   const Context* context = nullptr;
   const Workspace* workspace = nullptr;
   std::map<std::string, ConfigValue> config;
+  StackOutputs stack_outputs;  ///< for references to other stacks
 };
 
 struct RunRequest {

@@ -80,6 +80,7 @@ Result<int> DeployCommand::Run() {
   options.context = &context_;
   options.workspace = &session_->workspace;
   options.config = config_;
+  options.stack_outputs = [this](const std::string& stack) { return OutputsOf(stack); };
   DAVIT_TRY(app_, App::Create(std::move(options)));
   app_->Preload(packages_);
   Result<int> result = RunBoth();
@@ -147,6 +148,37 @@ Result<void> DeployCommand::LoadState() {
   return {};
 }
 
+// E195. Reads on the engine thread: a program refers to few stacks, before anything depends on it.
+Result<PropertyMap> DeployCommand::OutputsOf(const std::string& name) {
+  StackRef stack = session_->stack;
+  const std::size_t last = name.rfind('/');
+  stack.stack = last == std::string::npos ? name : name.substr(last + 1);
+  if (last != std::string::npos) {
+    const std::string before = name.substr(0, last);
+    const std::size_t slash = before.rfind('/');
+    if (slash == std::string::npos || before.substr(0, slash) != "organization") {
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("'{}' is no name of a stack", name),
+                  "write it as organization/project/stack");
+    }
+    stack.project = before.substr(slash + 1);
+  }
+  DAVIT_TRY(const bool is_there, session_->backend->Exists(stack));
+  if (!is_there) {
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("there is no stack '{}'", name),
+                "deploy it first, or correct the name");
+  }
+  DAVIT_TRY(const LoadedStack loaded,
+            session_->backend->Load(stack, session_->secrets->Opener(), false));
+  for (const StatePtr& record : loaded.snapshot.resources) {
+    if (record->urn.is_root_stack()) {
+      return record->outputs;
+    }
+  }
+  return PropertyMap();
+}
+
 Result<void> DeployCommand::LoadConfig() {
   const ProjectFile& project = session_->workspace.project();
   const Decrypter decrypt = DecrypterOf(manager_);
@@ -171,7 +203,8 @@ Result<void> DeployCommand::LoadProgram() {
     if (!std::filesystem::exists(folder / package.path, ignored)) {
       Error error = MakeError(
           ErrorKind::kInvalid,
-          fmt::format("the package '{}' is at '{}', which is not there", package.name, package.path),
+          fmt::format(
+              "the package '{}' is at '{}', which is not there", package.name, package.path),
           "correct the path under 'packages', or remove the entry");
       error.where = package.where;
       return Fail(std::move(error));

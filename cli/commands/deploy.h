@@ -29,6 +29,7 @@ class DeployCommand {
   Result<void> LoadState();
   Result<std::optional<int>> CheckOptions();
   Result<void> LoadConfig();
+  Result<PropertyMap> OutputsOf(const std::string& name);
   Result<void> LoadProgram();
   Result<void> PrepareSecrets();
   Result<int> RunBoth();

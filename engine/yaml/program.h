@@ -88,6 +88,10 @@ struct YamlProgram {
   std::optional<YamlNodeRef> Resolve(std::string_view root) const;
 };
 
+/// Fills in needs, order, undeclared names and default providers. Cycles (Y131) and second default
+/// providers are errors.
+void OrderProgram(YamlProgram* program, std::vector<Error>* errors);
+
 /// Parses and orders a program. Everything wrong is in `errors`.
 YamlProgram LoadProgram(const std::string& file,
                         const std::string& text,

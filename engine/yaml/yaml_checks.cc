@@ -10,6 +10,15 @@
 namespace davit {
 namespace {
 
+// The package that the engine serves itself (E195, E196).
+constexpr const char* kBuiltinSchema = R"({"name": "pulumi", "resources": {
+  "pulumi:pulumi:StackReference": {
+    "inputProperties": {"name": {}},
+    "properties": {"name": {}, "outputs": {}, "secretOutputNames": {}}},
+  "pulumi:index:Stash": {
+    "inputProperties": {"input": {}}, "requiredInputs": ["input"],
+    "properties": {"input": {}, "output": {}}}}})";
+
 std::string LiteralOption(const YamlResource& resource, std::string_view name) {
   const YamlOption* option = resource.Option(name);
   const std::string* text = option == nullptr ? nullptr : option->value->literal.as_string();
@@ -102,6 +111,7 @@ std::vector<PackageDescriptor> PackagesOf(const YamlProgram& program) {
 }
 
 Task<void> YamlRun::LoadSchemas() {
+  schemas_["pulumi"] = *ParsePackageSchema("pulumi", kBuiltinSchema);
   for (PackageDescriptor package : PackagesOf(program_)) {
     const std::string name = package.name;
     Result<std::string> json = co_await monitor_.GetSchema(std::move(package));
@@ -173,12 +183,6 @@ void YamlRun::CheckProperties(const YamlResource& resource, const SchemaMember& 
 void YamlRun::CheckResources() {
   for (const YamlResource& resource : program_.resources) {
     const std::string package(PackageOf(resource.type));
-    if (package == "pulumi") {
-      Problem(resource.type_where,
-              fmt::format("the type '{}' is not supported yet", resource.type),
-              "use a later version of davit");
-      continue;
-    }
     const auto schema = schemas_.find(package);
     if (schema == schemas_.end() || !schema->second) {
       if (!HasThreeParts(resource.type)) {
