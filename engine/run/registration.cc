@@ -373,7 +373,11 @@ Task<Result<void>> RegistrationMonitor::RegisterOutputs(Urn urn, PropertyMap out
     co_return Fail(StoppedError());
   }
   if (urn == context_.root_stack && !urn.empty()) {  // E23
-    context_.stack_outputs = std::move(outputs);
+    Result<PropertyMap> hashed = Hashed(std::move(outputs), context_.request.assets);
+    if (!hashed) {
+      co_return Fail(Reported(std::move(hashed).error(), urn));
+    }
+    context_.stack_outputs = *std::move(hashed);
     co_return Result<void>();
   }
   Result<void> stored = co_await StoreOutputs(context_, urn, std::move(outputs));

@@ -219,8 +219,12 @@ Task<void> YamlRun::RunResource(std::size_t index) {
     co_return;
   }
   YamlResourceResult result;
-  if (resource.get_id) {
-    std::optional<YamlResourceResult> read = co_await ReadResource(resource, *std::move(goal));
+  const bool is_stack = goal->type == "pulumi:pulumi:StackReference";
+  if (resource.get_id || is_stack) {
+    Task<std::optional<YamlResourceResult>> reading = resource.get_id
+                                                          ? ReadResource(resource, *std::move(goal))
+                                                          : ReadStack(resource, *std::move(goal));
+    std::optional<YamlResourceResult> read = co_await std::move(reading);
     if (!read) {
       co_return;
     }
@@ -248,6 +252,7 @@ Task<void> YamlRun::RunResource(std::size_t index) {
 
 Task<std::optional<YamlResourceResult>> YamlRun::ReadResource(const YamlResource& resource,
                                                               Goal goal) {
+  // Recorded (y-get): only what `dependsOn` names is a dependency of a read record.
   Evaluated id = co_await Evaluate(resource.get_id);
   if (!id) {
     co_return std::nullopt;
@@ -257,10 +262,17 @@ Task<std::optional<YamlResourceResult>> YamlRun::ReadResource(const YamlResource
     Problem(resource.get_id->where, "'get.id' must be a string");
     co_return std::nullopt;
   }
+  YamlResourceResult result;
+  if (plain.is_unknown()) {  // Y96: nothing to ask for yet
+    result.urn = Urn::Make(info_.stack, info_.project, goal.parent, goal.type, goal.name);
+    result.id = Unknown();
+    result.is_unknown = true;
+    co_return result;
+  }
   ReadGoal read;
   read.type = goal.type;
   read.name = goal.name;
-  read.id = plain.is_unknown() ? std::string() : *plain.as_string();
+  read.id = *plain.as_string();
   read.parent = goal.parent;
   read.provider = goal.provider;
   read.version = goal.version;
@@ -274,24 +286,7 @@ Task<std::optional<YamlResourceResult>> YamlRun::ReadResource(const YamlResource
     }
     read.properties.emplace(property.name, std::move(value->value));
   }
-  YamlResourceResult result;
-  if (plain.is_unknown()) {  // recorded: nothing is read while the id is not known
-    result.urn = Urn::Make(info_.stack, info_.project, goal.parent, goal.type, goal.name);
-    result.is_unknown = true;
-    result.id = PropertyValue(Unknown());
-    co_return result;
-  }
-  Result<RegisterResponse> response = co_await monitor_.ReadResource(std::move(read));
-  if (!response) {
-    Report(std::move(response).error());
-    co_return std::nullopt;
-  }
-  result.urn = response->urn;
-  result.is_unknown = response->unknown;
-  result.id = response->id.empty() || response->id == kUnknownId ? PropertyValue(Unknown())
-                                                                 : PropertyValue(response->id);
-  result.outputs = std::move(response->outputs);
-  co_return result;
+  co_return co_await SendRead(std::move(read));
 }
 
 Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,

@@ -28,6 +28,7 @@ struct YamlResourceResult {
   std::string name;
   std::string type;
   bool is_unknown = false;  ///< the create was elided: every member is unknown (Y179)
+  bool is_stack_reference() const { return type == "pulumi:pulumi:StackReference"; }
   const SchemaMember* schema = nullptr;
 };
 
@@ -86,6 +87,14 @@ class YamlRun {
                    const char* wanted,
                    std::string advice = {});
   Task<std::optional<YamlResourceResult>> ReadResource(const YamlResource& resource, Goal goal);
+  // Stack references (stack_references.cc).
+  Task<std::optional<YamlResourceResult>> ReadStack(const YamlResource& resource, Goal goal);
+  Task<std::optional<YamlResourceResult>> SendRead(ReadGoal read);
+  Task<void> ReadNamedStack(std::string stack);
+  Task<Evaluated> StackOutput(YamlExprPtr expr);
+  Evaluated OutputOfStack(const SourceRange& where,
+                          const YamlResourceResult& stack,
+                          const std::string& name);
   Task<void> SendOutputs();
   Task<void> CheckRequiredVersion(YamlNodeRef node);
   void EvaluateConfig(const YamlConfig& config, YamlNodeResult* result);
@@ -111,6 +120,12 @@ class YamlRun {
   std::map<std::string, std::unique_ptr<PackageSchema>> schemas_;
   std::map<YamlNodeRef, YamlNodeResult> results_;
   std::map<YamlNodeRef, Gate> done_;
+  /// Stacks that fn::stackReference names, each read once.
+  struct StackRead {
+    Gate done;
+    std::optional<YamlResourceResult> result;
+  };
+  std::map<std::string, StackRead> stack_reads_;
   Urn stack_;
   bool failed_ = false;
 };

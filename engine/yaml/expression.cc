@@ -255,6 +255,11 @@ YamlExprPtr ParseExpression(const YamlDocument& document,
         warnings->push_back(
             At(document.At(entry), fmt::format("'{}' is spelt 'fn::{}'", entry.key, function)));
       }
+      if (warnings != nullptr && function == "stackReference") {
+        warnings->push_back(At(document.At(entry),
+                               "'fn::stackReference' is deprecated; use a resource of type "
+                               "pulumi:pulumi:StackReference"));
+      }
       expr->kind = YamlExpr::Kind::kCall;
       expr->function = std::move(function);
       expr->argument = ParseExpression(document, entry.value, errors, warnings);

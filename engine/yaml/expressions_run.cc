@@ -234,6 +234,12 @@ YamlRun::Evaluated YamlRun::AccessResource(const YamlAccess& access,
             fmt::format("'{}' is a resource and has no numbered members", access.root));
     return std::nullopt;
   }
+  if (resource.is_stack_reference() && *member == "outputs" && access.path.size() > 1) {
+    if (const std::string* name = std::get_if<std::string>(&access.path[1])) {  // Y97
+      Evaluated output = OutputOfStack(access.where, resource, *name);
+      return output ? Walk(access, *std::move(output), 2) : std::nullopt;
+    }
+  }
   if (*member == "urn") {
     value.value = PropertyValue(resource.urn.text());
   } else if (*member == "id" && !resource.id.is_null()) {
@@ -302,6 +308,9 @@ Task<YamlRun::Evaluated> YamlRun::EvaluateCall(YamlExprPtr expr) {
   const bool is_token = expr->function.find(':') != std::string::npos;
   if (expr->function == "invoke" || is_token) {
     co_return co_await Invoke(expr);
+  }
+  if (expr->function == "stackReference") {
+    co_return co_await StackOutput(expr);
   }
   Evaluated argument = co_await Evaluate(expr->argument);
   if (!argument) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 
+#include "engine/yaml/config_type.h"
 #include "engine/yaml/nearest.h"
 
 namespace davit {
@@ -178,31 +178,6 @@ class Loader {
     }
   }
 
-  std::string ConfigType(const YamlNode& node) {
-    std::string type;
-    for (const char c : node.text) {
-      if (c != ' ') {
-        type += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      }
-    }
-    if (type == "string" || type == "number" || type == "object") {
-      return type;
-    }
-    if (type == "int" || type == "integer") {
-      return "integer";
-    }
-    if (type == "bool" || type == "boolean") {
-      return "boolean";
-    }
-    if (type == "array" || (type.starts_with("list<") && type.ends_with(">") && type.size() > 6)) {
-      return "list";
-    }
-    Problem(document_.At(node),
-            fmt::format("the configuration type '{}' is not known", node.text),
-            "use string, number, integer, boolean, object, array or list<...>");
-    return {};
-  }
-
   void Config(const YamlEntry& entry) {
     YamlConfig config;
     config.symbol = entry.key;
@@ -217,15 +192,25 @@ class Loader {
     }
     static const std::vector<std::string> kKeys = {
         "type", "name", "default", "secret", "value", "items", "description"};
+    std::optional<ConfigType> type;
+    const YamlNode* default_node = nullptr;
     for (const YamlEntry& item : entry.value.entries) {
       const std::string key = Canonical(item, kKeys);
       if (key == "type") {
-        config.type = ConfigType(item.value);
+        type = item.value.is_string() ? ParseConfigType(item.value.text) : std::nullopt;
+        if (!type) {
+          Problem(document_.At(item.value),
+                  fmt::format("the configuration type {} is not known",
+                              item.value.is_string() ? fmt::format("'{}'", item.value.text)
+                                                     : std::string(item.value.KindName())),
+                  kConfigTypeNames);
+        }
       } else if (key == "name") {
         config.key =
             ParseLiteral(document_, item.value, "the name of a configuration value", errors_);
       } else if (key == "default" || key == "value") {
         config.default_value = ParseExpression(document_, item.value, errors_, warnings_);
+        default_node = &item.value;
       } else if (key == "secret") {
         if (item.value.kind != YamlNode::Kind::kBool) {
           Problem(document_.At(item.value), "'secret' must be true or false");
@@ -237,7 +222,27 @@ class Loader {
                 DidYouMean(item.key, kKeys));
       }
     }
+    if (type) {
+      config.type = type->kind == ConfigType::Kind::kList ? "list" : type->Text();
+    }
+    // Y30. What is computed shows its type only when it runs.
+    if (type && default_node != nullptr && IsLiteral(*config.default_value) &&
+        !type->Fits(*default_node)) {
+      Problem(document_.At(*default_node),
+              fmt::format("the default of '{}' is {} and not of type {}",
+                          entry.key,
+                          default_node->KindName(),
+                          type->Text()),
+              "change the default or the type");
+    }
     program_.config.push_back(std::move(config));
+  }
+
+  static bool IsLiteral(const YamlExpr& expr) {
+    bool is_literal = true;
+    VisitAccesses(expr, [&](const YamlAccess&) { is_literal = false; });
+    VisitCalls(expr, [&](const YamlExpr&) { is_literal = false; });
+    return is_literal;
   }
 
   std::vector<YamlProperty> Properties(const YamlNode& node) {

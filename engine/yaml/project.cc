@@ -452,6 +452,17 @@ class ProjectReader {
   std::vector<Error>& errors_;
 };
 
+bool IsInProgram(const YamlDocument& document, const Error& error) {
+  static const std::vector<std::string> kSections = {
+      "components", "configuration", "outputs", "pulumi", "resources", "variables"};
+  return error.where && std::ranges::any_of(document.root.entries, [&](const YamlEntry& entry) {
+           const std::pair at(error.where->line, error.where->column);
+           return std::ranges::find(kSections, entry.key) != kSections.end() &&
+                  std::pair(entry.value.line, entry.value.column) <= at &&
+                  at <= std::pair(entry.value.end_line, entry.value.end_column);
+         });
+}
+
 }  // namespace
 
 ProjectLoad LoadProjectFile(const std::string& path, const std::string& text) {
@@ -464,6 +475,8 @@ ProjectLoad LoadProjectFile(const std::string& path, const std::string& text) {
   YamlDocument document =
       ParseYaml(slash == std::string::npos ? path : path.substr(slash + 1), text);
   load.errors = std::move(document.errors);
+  // What is wrong inside the program is the program's error, so that other commands still work.
+  std::erase_if(load.errors, [&](const Error& error) { return IsInProgram(document, error); });
   if (load.errors.empty()) {
     ProjectReader(document, &load.project, &load.errors).Run();
   }

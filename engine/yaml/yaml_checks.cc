@@ -78,7 +78,7 @@ std::vector<PackageDescriptor> PackagesOf(const YamlProgram& program) {
   const auto add =
       [&](const std::string& token, const std::string& version, const std::string& url) {
         const std::string name(PackageOf(token));
-        if (name == "pulumi" || name.empty()) {
+        if (name.empty()) {
           return;
         }
         PackageDescriptor& package = packages[name];
@@ -173,12 +173,6 @@ void YamlRun::CheckProperties(const YamlResource& resource, const SchemaMember& 
 void YamlRun::CheckResources() {
   for (const YamlResource& resource : program_.resources) {
     const std::string package(PackageOf(resource.type));
-    if (package == "pulumi") {
-      Problem(resource.type_where,
-              fmt::format("the type '{}' is not supported yet", resource.type),
-              "use a later version of davit");
-      continue;
-    }
     const auto schema = schemas_.find(package);
     if (schema == schemas_.end() || !schema->second) {
       if (!HasThreeParts(resource.type)) {
@@ -202,12 +196,8 @@ void YamlRun::CheckResources() {
   for (const UsedToken& used : AllFunctionTokens(program_)) {
     const std::string package(PackageOf(used.token));
     const auto schema = schemas_.find(package);
-    if (package == "pulumi") {
-      Problem(used.where,
-              fmt::format("the function '{}' is not supported yet", used.token),
-              "use a later version of davit");
-    } else if (schema != schemas_.end() && schema->second &&
-               schema->second->Function(used.token) == nullptr) {
+    if (schema != schemas_.end() && schema->second &&
+        schema->second->Function(used.token) == nullptr) {
       Problem(used.where,
               fmt::format("the package '{}' has no function '{}'", package, used.token),
               DidYouMean(used.token, schema->second->FunctionTokens()));

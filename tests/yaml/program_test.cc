@@ -73,6 +73,28 @@ TEST_CASE("[Y22] the required version comes after what its text needs, before al
             "Pulumi.yaml:1:10: 'requiredversoin' is not known in 'pulumi'"));
 }
 
+TEST_CASE("[Y28] [Y30] T26 T27 T28 T29 types and defaults of configuration, all errors at once") {
+  const Loaded loaded = Load(
+      "configuration:\n"
+      "  a: {type: String, default: 42}\n"
+      "  b: {type: Frob}\n"
+      "  c: {type: integer, default: 42.2}\n"
+      "  d: {type: 'List<>'}\n"
+      "  e: {type: 'List< Int >', default: [1, two]}\n"
+      "  f: {type: 5}\n");
+  CHECK(Has(loaded.errors,
+            "Pulumi.yaml:2:30: the default of 'a' is a number and not of type string"));
+  CHECK(Has(loaded.errors, "Pulumi.yaml:3:13: the configuration type 'Frob' is not known"));
+  CHECK(Has(loaded.errors, "Pulumi.yaml:4:31: the default of 'c'"));
+  CHECK(Has(loaded.errors, "'List<>' is not known"));
+  CHECK(Has(loaded.errors, "Pulumi.yaml:6:37: the default of 'e' is a list"));
+  CHECK(Has(loaded.errors, "Pulumi.yaml:7:13:"));
+  CHECK(loaded.errors.size() == 6);
+  CHECK(Load("config: {a: {type: 'List< String >', default: []}, b: {type: int, default: 42}, c: "
+             "{type: string, default: 'x${a}'}, d: {type: number, default: {'fn::length': [1]}}}\n")
+            .errors.empty());
+}
+
 TEST_CASE("[Y131] a cycle is one error with its whole path") {
   const Loaded loaded = Load("variables: {a: '${b}', b: '${c}', c: '${a}'}\n");
   REQUIRE(loaded.errors.size() == 1);

@@ -122,5 +122,11 @@ TEST_CASE("T26 T27 S91: wrong declarations") {
               "Pulumi.yaml:11:7: 'h' has no key 'defualt'; did you mean 'default'?"});
 }
 
+TEST_CASE("[Y14] what is wrong inside the program does not stop commands that need no program") {
+  CHECK(LoadProjectFile("/app/Pulumi.yaml", "name: a\nruntime: yaml\noutputs: {o: {1: x}}\n")
+            .errors.empty());
+  CHECK(LoadProjectFile("/app/Pulumi.yaml", "name: a\nruntime: yaml\n1: x\n").errors.size() == 1);
+}
+
 }  // namespace
 }  // namespace davit

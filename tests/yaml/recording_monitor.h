@@ -30,7 +30,13 @@ class RecordingMonitor final : public Monitor {
   bool has_outputs = false;
 
   // How to answer.
-  std::map<std::string, std::string> schemas;  ///< package -> JSON; others have no schema
+  std::map<std::string, std::string> schemas{{"pulumi", R"({"name": "pulumi", "resources": {
+    "pulumi:pulumi:StackReference": {
+      "inputProperties": {"name": {}},
+      "properties": {"name": {}, "outputs": {}, "secretOutputNames": {}}},
+    "pulumi:index:Stash": {
+      "inputProperties": {"input": {}}, "requiredInputs": ["input"],
+      "properties": {"input": {}, "output": {}}}}})"}};  ///< package -> JSON; others have no schema
   bool preview = false;
   std::set<std::string> failing;  ///< names whose registration fails
   std::function<RegisterResponse(const Goal&, RegisterResponse)> respond;
