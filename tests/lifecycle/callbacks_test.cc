@@ -170,6 +170,7 @@ struct HookWorld {
   Hooks hooks;
   DeploymentResult Run(const Goal& goal, int value = 1) {
     hooks.log.clear();
+    stack.options.mode = DeploymentMode::kUpdate;
     return RunBody(stack, [&](Monitor& monitor) { return Hooked(monitor, &hooks, value, goal); });
   }
 };

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/check.h"
 #include "engine/model/provider_ref.h"
 #include "engine/yaml/yaml_source.h"
 #include "tests/support/seeded_loop.h"
@@ -87,6 +88,20 @@ class RecordingMonitor final : public Monitor {
     InvokeOutcome outcome;
     outcome.result = goal.args;
     co_return outcome;
+  }
+  // What YAML programs have no words for.
+  Task<Result<RegisterResponse>> RegisterTransformed(Goal, std::vector<Transform>) override {
+    co_return Fail(ErrorKind::kBug, "a YAML program has no transforms");
+  }
+  Task<Result<CallResponse>> Call(CallGoal) override {
+    co_return Fail(ErrorKind::kBug, "a YAML program calls no methods");
+  }
+  void RegisterStackTransform(Transform) override { DAVIT_CHECK(false, "not from YAML"); }
+  void RegisterStackInvokeTransform(InvokeTransform) override {
+    DAVIT_CHECK(false, "not from YAML");
+  }
+  Result<void> RegisterHook(Hook) override {
+    return Fail(ErrorKind::kBug, "a YAML program has no hooks");
   }
   Task<Result<std::string>> RegisterPackage(PackageDescriptor package) override {
     packages.push_back(package);

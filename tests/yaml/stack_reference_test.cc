@@ -28,9 +28,9 @@ TEST_CASE("[Y97] T89 a stack reference is read by its name, its outputs keep the
                 "  proj/dev: {type: 'pulumi:pulumi:StackReference'}\n"
                 "outputs: {a: '${ref.outputs[\"plain\"]}', b: '${ref.outputs.hidden}'}\n"));
   REQUIRE(world.monitor.reads.size() == 2);
-  CHECK(world.monitor.reads[0].id == "organization/p/s");
-  CHECK(world.monitor.reads[0].properties == PropertyMap{{"name", "organization/p/s"}});
-  CHECK(world.monitor.reads[1].id == "proj/dev");
+  CHECK(world.monitor.reads[0].id == "proj/dev");
+  CHECK(world.monitor.reads[1].id == "organization/p/s");
+  CHECK(world.monitor.reads[1].properties == PropertyMap{{"name", "organization/p/s"}});
   CHECK(world.monitor.registered.empty());
   CHECK(world.monitor.outputs == PropertyMap{{"a", 4}, {"b", MakeSecret("h")}});
 }
