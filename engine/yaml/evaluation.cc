@@ -243,6 +243,10 @@ Task<void> YamlRun::RunResource(std::size_t index) {
       result.id = has_id ? PropertyValue(response->id) : PropertyValue(Unknown());
     }
     result.outputs = std::move(response->outputs);
+    const bool looked_up = co_await LookUpReferences(result.outputs);
+    if (!looked_up) {
+      co_return;
+    }
   }
   result.name = resource.name;
   result.type = member == nullptr ? resource.type : member->token;

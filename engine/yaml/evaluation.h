@@ -87,7 +87,8 @@ class YamlRun {
                    const char* wanted,
                    std::string advice = {});
   Task<std::optional<YamlResourceResult>> ReadResource(const YamlResource& resource, Goal goal);
-  // Stack references (stack_references.cc).
+  // Reading (reading.cc).
+  Task<bool> LookUpReferences(const PropertyMap& outputs);
   Task<std::optional<YamlResourceResult>> ReadStack(const YamlResource& resource, Goal goal);
   Task<std::optional<YamlResourceResult>> SendRead(ReadGoal read);
   Task<void> ReadNamedStack(std::string stack);

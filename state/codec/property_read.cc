@@ -193,6 +193,10 @@ class SignatureReader {
     if (reference.urn.empty()) {
       reader_.SetError("a resource reference has no URN");
     }
+    if (const Result<Urn> urn = Urn::Parse(reference.urn)) {  // what is not stored, as on the wire
+      reference.name = urn->name();
+      reference.type = urn->type();
+    }
     if (id == map.end() || id->second.is_null()) {
       return PropertyValue(std::move(reference));
     }

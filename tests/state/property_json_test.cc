@@ -98,6 +98,8 @@ PropertyValue Generate(std::mt19937& random, int depth) {
     case 5: {
       ResourceReference reference;
       reference.urn = "urn:pulumi:dev::proj::a:b:C::x";
+      reference.name = "x";
+      reference.type = "a:b:C";
       if (pick(2) == 0) {
         reference.id = "id";
       }

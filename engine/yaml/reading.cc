@@ -1,11 +1,33 @@
-// Reading: `get`, and the outputs of other stacks (Y96, Y97).
+// What a program reads: records, the outputs of other stacks, the resources that outputs refer to
+// (Y95-Y97).
 #include <fmt/format.h>
+
+#include <set>
 
 #include "engine/model/provider_ref.h"
 #include "engine/yaml/evaluation.h"
 #include "engine/yaml/nearest.h"
 
 namespace davit {
+namespace {
+
+void CollectReferences(const PropertyValue& value, std::set<std::string>* urns) {
+  if (const ResourceReference* reference = value.as_reference()) {
+    urns->insert(reference->urn);
+  } else if (const PropertyMap* map = value.as_map()) {
+    for (const auto& [key, item] : *map) {
+      CollectReferences(item, urns);
+    }
+  } else if (const PropertyList* list = value.as_list()) {
+    for (const PropertyValue& item : *list) {
+      CollectReferences(item, urns);
+    }
+  } else if (const Secret* secret = value.as_secret()) {
+    CollectReferences(secret->Reveal(), urns);
+  }
+}
+
+}  // namespace
 
 Task<std::optional<YamlResourceResult>> YamlRun::SendRead(ReadGoal read) {
   Result<RegisterResponse> response = co_await monitor_.ReadResource(std::move(read));
@@ -20,6 +42,26 @@ Task<std::optional<YamlResourceResult>> YamlRun::SendRead(ReadGoal read) {
                                                                  : PropertyValue(response->id);
   result.outputs = std::move(response->outputs);
   co_return result;
+}
+
+// Recorded (resource-as-value): what refers to a resource is looked up, so that a reference to none
+// is told at once.
+Task<bool> YamlRun::LookUpReferences(const PropertyMap& outputs) {
+  std::set<std::string> urns;
+  for (const auto& [name, value] : outputs) {
+    CollectReferences(value, &urns);
+  }
+  for (const std::string& urn : urns) {
+    InvokeGoal goal;
+    goal.token = "pulumi:pulumi:getResource";
+    goal.args["urn"] = urn;
+    const Result<InvokeOutcome> found = co_await monitor_.Invoke(std::move(goal));
+    if (!found) {
+      Report(found.error());
+      co_return false;
+    }
+  }
+  co_return true;
 }
 
 Task<std::optional<YamlResourceResult>> YamlRun::ReadStack(const YamlResource& resource,
