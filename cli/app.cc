@@ -24,17 +24,27 @@ constexpr auto kTickInterval = std::chrono::milliseconds(50);
 class SystemIds final : public Ids {
  public:
   std::string NewUuid() override {
-    std::string bytes = SystemRandom(16);
+    constexpr std::size_t kSize = 16;
+    if (left_.size() < kSize) {  // asked for many at a time: each request has its price
+      left_ = SystemRandom(64 * static_cast<int>(kSize));
+    }
+    std::string bytes = left_.substr(left_.size() - kSize);
+    left_.resize(left_.size() - kSize);
     bytes[6] = static_cast<char>((static_cast<unsigned char>(bytes[6]) & 0x0FU) | 0x40U);
     bytes[8] = static_cast<char>((static_cast<unsigned char>(bytes[8]) & 0x3FU) | 0x80U);
+    constexpr std::string_view kDigits = "0123456789abcdef";
     std::string text;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       text += i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
-      text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
+      text += kDigits[static_cast<unsigned char>(bytes[i]) >> 4U];
+      text += kDigits[static_cast<unsigned char>(bytes[i]) & 0x0FU];
     }
     return text;
   }
   std::string RandomBytes(int count) override { return SystemRandom(count); }
+
+ private:
+  std::string left_;
 };
 
 // A preview keeps nothing.

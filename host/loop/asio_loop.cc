@@ -17,40 +17,73 @@ AsioLoop::~AsioLoop() = default;
 
 void AsioLoop::Run() {
   const asio::executor_work_guard<asio::io_context::executor_type> guard(impl_->io.get_executor());
+  impl_->is_stopped = false;
   impl_->io.restart();
   impl_->io.run();
 }
 
 void AsioLoop::Stop() {
+  impl_->is_stopped = true;
   impl_->io.stop();
 }
 
-// One drain runs what was ready when it began, so that posted work, timers and files get their turn
-// in between.
-void AsioLoop::Impl::Drain() {
-  const std::size_t count = ready.size();
-  for (std::size_t done = 0; done < count; ++done) {
-    const std::coroutine_handle<> handle = ready.front();
-    ready.pop_front();
-    handle.resume();
+// Each return to Asio costs a system call, so a turn runs more than one piece of work; it ends in
+// between, so that timers, signals and files have their turn too.
+void AsioLoop::Impl::RunSome() {
+  constexpr int kMostPerTurn = 64;
+  int left = kMostPerTurn;
+  while (left > 0 && !is_stopped) {
+    if (work.empty()) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      work.swap(posted);
+    }
+    if (work.empty() && ready.empty()) {
+      return;
+    }
+    for (std::size_t count = work.size(); count > 0 && left > 0 && !is_stopped; --count, --left) {
+      const std::function<void()> next = std::move(work.front());
+      work.pop_front();
+      next();
+    }
+    for (std::size_t count = ready.size(); count > 0 && left > 0 && !is_stopped; --count, --left) {
+      const std::coroutine_handle<> handle = ready.front();
+      ready.pop_front();
+      handle.resume();
+    }
   }
-  if (ready.empty()) {
-    is_draining = false;
-    return;
+}
+
+void AsioLoop::Impl::Turn() {
+  in_turn = true;
+  RunSome();
+  in_turn = false;
+  const std::lock_guard<std::mutex> lock(mutex);
+  is_scheduled = !work.empty() || !ready.empty() || !posted.empty();
+  if (is_scheduled) {
+    asio::post(io, [this] { Turn(); });
   }
-  asio::post(io, [this] { Drain(); });
+}
+
+// The mutex is held.
+void AsioLoop::Impl::Schedule() {
+  if (!is_scheduled) {
+    is_scheduled = true;
+    asio::post(io, [this] { Turn(); });
+  }
 }
 
 void AsioLoop::Ready(std::coroutine_handle<> handle) {
   impl_->ready.push_back(handle);
-  if (!impl_->is_draining) {
-    impl_->is_draining = true;
-    asio::post(impl_->io, [this] { impl_->Drain(); });
+  if (!impl_->in_turn) {
+    const std::lock_guard<std::mutex> lock(impl_->mutex);
+    impl_->Schedule();
   }
 }
 
 void AsioLoop::Post(std::function<void()> work) {
-  asio::post(impl_->io, std::move(work));
+  const std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->posted.push_back(std::move(work));
+  impl_->Schedule();
 }
 
 void AsioLoop::After(std::chrono::nanoseconds delay, std::function<void()> work) {

@@ -29,6 +29,8 @@ struct Core {
   std::function<void(std::function<void()>)> run;
   std::vector<Waiting> queue;
   bool is_writing = false;
+  Loop::Clock::time_point ended;  ///< of the last sync
+  std::chrono::nanoseconds took{0};
   std::optional<Error> broken;  ///< of a deferred entry: nothing may begin
 };
 
@@ -55,6 +57,7 @@ void Finish(const std::shared_ptr<Core>& core,
             std::vector<Waiting>& batch,
             std::vector<Result<void>>& results) {
   core->is_writing = false;
+  core->ended = core->loop.Now();
   for (std::size_t at = 0; at < batch.size(); ++at) {
     if (batch[at].done) {
       batch[at].done->Set(std::move(results[at]));
@@ -69,17 +72,33 @@ void Finish(const std::shared_ptr<Core>& core,
   }
 }
 
+// A sync costs the more of the processor the fewer entries share it. So the next one leaves as much
+// time after the last as that took, and more steps get ready meanwhile.
+constexpr std::chrono::nanoseconds kLongestPause = std::chrono::microseconds(500);
+
+void WriteQueue(const std::shared_ptr<Core>& core) {
+  auto batch = std::make_shared<std::vector<Waiting>>(std::exchange(core->queue, {}));
+  const Loop::Clock::time_point begun = core->loop.Now();
+  core->run([core, batch, begun] {
+    auto results = std::make_shared<std::vector<Result<void>>>(WriteAll(*core, *batch));
+    core->loop.Post([core, batch, results, begun] {
+      core->took = core->loop.Now() - begun;
+      Finish(core, *batch, *results);
+    });
+  });
+}
+
 // Takes the queue only when the loop comes round, so that steps which are ready together share one
 // sync.
 void StartWriting(const std::shared_ptr<Core>& core) {
   core->is_writing = true;
-  core->loop.Post([core] {
-    auto batch = std::make_shared<std::vector<Waiting>>(std::exchange(core->queue, {}));
-    core->run([core, batch] {
-      auto results = std::make_shared<std::vector<Result<void>>>(WriteAll(*core, *batch));
-      core->loop.Post([core, batch, results] { Finish(core, *batch, *results); });
-    });
-  });
+  const std::chrono::nanoseconds pause =
+      core->ended + std::min(core->took, kLongestPause) - core->loop.Now();
+  if (pause > std::chrono::nanoseconds(0)) {
+    core->loop.After(pause, [core] { WriteQueue(core); });
+  } else {
+    core->loop.Post([core] { WriteQueue(core); });
+  }
 }
 
 class GroupCommitJournal final : public StackJournal {
