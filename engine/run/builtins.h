@@ -1,6 +1,6 @@
 #pragma once
-// The package `pulumi`, which davit serves itself: stack references, stashes and look-ups of resources
-// (E195-E197, P88). Engine thread.
+// The package `pulumi`, which davit serves itself: stack references, stashes and look-ups of
+// resources (E195-E197, P88). Engine thread.
 
 #include <functional>
 #include <memory>
@@ -13,7 +13,8 @@ namespace davit {
 
 struct RunContext;
 
-/// What the package may look at. It outlives one run; a run connects itself for as long as it lasts.
+/// What the package may look at. It outlives one run; a run connects itself for as long as it
+/// lasts.
 struct BuiltinSources {
   StackReader* stacks = nullptr;  ///< null: there are no other stacks
   std::function<StatePtr(const Urn&)> resource;

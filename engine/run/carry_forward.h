@@ -5,8 +5,9 @@
 
 namespace davit {
 
-/// Adds an untargeted `same` for an old record, after those of all that it depends on, its provider included, as far as
-/// nothing in this run has stepped them (E132). A dependency without old record is an error.
+/// Adds an untargeted `same` for an old record, after those of all that it depends on, its provider
+/// included, as far as nothing in this run has stepped them (E132). A dependency without old record
+/// is an error.
 Result<void> CarryForward(RunContext& context, const StatePtr& old_state, Chain& chain);
 
 /// Carries forward what the record names and nothing in the run registers (E132, E134).

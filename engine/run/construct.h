@@ -1,6 +1,6 @@
 #pragma once
-// Components that a plugin builds (E181, P83, P84), and what plugins are told that register resources
-// themselves. Engine thread.
+// Components that a plugin builds (E181, P83, P84), and what plugins are told that register
+// resources themselves. Engine thread.
 
 #include <map>
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace davit {
 
-/// The socket at which plugins reach the Monitor of a run; opened for the first plugin that needs it.
+/// The socket at which plugins reach the Monitor of a run; opened for the first plugin that needs
+/// it.
 class PluginSurroundings {
  public:
   PluginSurroundings(RunContext& context, Monitor& monitor)

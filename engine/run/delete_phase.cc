@@ -188,15 +188,16 @@ Task<bool> CarryOthers(RunContext& context, const Records& records) {
       co_return false;
     }
   }
-  co_return co_await RunChain(context, chain);
+  WorkerSlot none;
+  co_return co_await RunChain(context, chain, std::move(none));
 }
 
 Task<void> DeleteOne(RunContext& context,
                      std::shared_ptr<Chain> chain,
                      std::size_t index,
-                     std::vector<std::size_t>* failed) {
-  const bool good = co_await RunChain(context, *chain);
-  context.workers.Release();
+                     std::vector<std::size_t>* failed,
+                     WorkerSlot slot) {
+  const bool good = co_await RunChain(context, *chain, std::move(slot));
   if (!good) {
     failed->push_back(index);
   }
@@ -285,8 +286,8 @@ Task<void> RunDeletePhase(RunContext& context) {
       if (kept.contains(index)) {
         continue;
       }
-      co_await context.workers.Acquire();
-      scope.Spawn(DeleteOne(context, chains.at(index), index, &failed));
+      WorkerSlot slot = co_await context.AcquireWorker();
+      scope.Spawn(DeleteOne(context, chains.at(index), index, &failed, std::move(slot)));
     }
     co_await scope.Join();
     if (context.stopped()) {

@@ -13,7 +13,8 @@ Task<Result<InstancePtr>> ProviderForOld(RunContext& context, StatePtr state);
 /// The delete of a record that is made again later in this run (E90).
 Task<Result<Step>> DeleteFirstStep(RunContext& context, StatePtr old_state);
 
-/// The records that a delete-first replacement of `old_state` would replace too, in list order (E88a, E89).
+/// The records that a delete-first replacement of `old_state` would replace too, in list order
+/// (E88a, E89).
 Task<Result<std::vector<StatePtr>>> ReplacedWith(RunContext& context, StatePtr old_state);
 
 /// Adds the deletes of all dependents that have to go before `old_state` does (E88, E89). A

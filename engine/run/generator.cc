@@ -92,19 +92,19 @@ Task<void> Generator::Serve(std::shared_ptr<Registration> registration) {
   if (plan->resumes) {
     ++continuations_;
   }
-  co_await context_.workers.Acquire();  // E16: handing over waits for a free worker
-  chains_.Spawn(RunPlanned(std::move(registration), std::move(plan)));
+  WorkerSlot slot = co_await context_.AcquireWorker();  // E16: handing over waits for one
+  chains_.Spawn(RunPlanned(std::move(registration), std::move(plan), std::move(slot)));
 }
 
 Task<void> Generator::RunPlanned(std::shared_ptr<Registration> registration,
-                                 std::shared_ptr<Plan> plan) {
+                                 std::shared_ptr<Plan> plan,
+                                 WorkerSlot slot) {
   bool good = false;
   try {
-    good = co_await RunChain(context_, plan->chain);
+    good = co_await RunChain(context_, plan->chain, std::move(slot));
   } catch (const std::exception& exception) {
     Refuse(MakeError(ErrorKind::kBug, exception.what()), registration->urn);
   }
-  context_.workers.Release();
   if (plan->resumes) {
     --continuations_;
   }

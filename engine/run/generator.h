@@ -26,7 +26,9 @@ class Generator {
 
  private:
   Task<void> Serve(std::shared_ptr<Registration> registration);
-  Task<void> RunPlanned(std::shared_ptr<Registration> registration, std::shared_ptr<Plan> plan);
+  Task<void> RunPlanned(std::shared_ptr<Registration> registration,
+                        std::shared_ptr<Plan> plan,
+                        WorkerSlot slot);
   void Answer(Registration& registration, const Plan& plan);
   Task<void> AnswerSkipped(std::shared_ptr<Registration> registration);
   void Refuse(Error error, const Urn& urn);

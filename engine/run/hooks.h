@@ -10,8 +10,8 @@ namespace davit {
 
 /// Runs the before-hooks of a step; the first error fails the step before any provider call (E188).
 Task<Result<void>> RunBeforeHooks(RunContext& context, const Step& step);
-/// Runs the after-hooks of a step that is done. An error is for the caller to report: the step stays
-/// committed (E188).
+/// Runs the after-hooks of a step that is done. An error is for the caller to report: the step
+/// stays committed (E188).
 Task<Result<void>> RunAfterHooks(RunContext& context, const Step& step);
 /// E191: whether a failed operation is to be repeated. `errors`: those so far, newest first.
 Task<Result<bool>> RunErrorHooks(RunContext& context,

@@ -13,7 +13,8 @@ struct Outcome {
 Task<void> RefreshOne(RunContext& context,
                       std::size_t index,
                       bool is_standalone,
-                      std::vector<Outcome>* outcomes) {
+                      std::vector<Outcome>* outcomes,
+                      WorkerSlot) {
   Step step;
   step.op = StepOp::kRefresh;
   step.urn = context.base[index]->urn;
@@ -51,7 +52,6 @@ Task<void> RefreshOne(RunContext& context,
     }
     context.reporter.OutputsRegistered(step);
   }
-  context.workers.Release();
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ Task<void> RunRefresh(RunContext& context, RefreshScope which) {
         (which == RefreshScope::kMarked && !state.refresh_before_update)) {
       continue;
     }
-    co_await context.workers.Acquire();
-    scope.Spawn(RefreshOne(context, index, is_standalone, &outcomes));
+    WorkerSlot slot = co_await context.AcquireWorker();
+    scope.Spawn(RefreshOne(context, index, is_standalone, &outcomes, std::move(slot)));
   }
   co_await scope.Join();
   std::vector<StatePtr> rebuilt;
@@ -100,8 +100,8 @@ Task<void> RefreshUnregistered(RunContext& context) {
         !selection.Includes(*base)) {
       continue;
     }
-    co_await context.workers.Acquire();
-    scope.Spawn(RefreshOne(context, index, true, &outcomes));
+    WorkerSlot slot = co_await context.AcquireWorker();
+    scope.Spawn(RefreshOne(context, index, true, &outcomes, std::move(slot)));
   }
   co_await scope.Join();
 }

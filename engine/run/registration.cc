@@ -236,8 +236,8 @@ Task<bool> RegistrationMonitor::IsPending(std::vector<Urn> urns) {
   co_return false;
 }
 
-Task<Result<RegisterResponse>> RegistrationMonitor::Register(
-    Goal goal, std::vector<Transform> transforms) {
+Task<Result<RegisterResponse>> RegistrationMonitor::Register(Goal goal,
+                                                             std::vector<Transform> transforms) {
   auto registration = std::make_shared<Registration>();
   const RunInfo& info = context_.request.info;
   registration->urn = Urn::Make(info.stack, info.project, goal.parent, goal.type, goal.name);
@@ -281,6 +281,8 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Register(
   }
   if (goal.remote) {
     transforms_.Keep(urn, std::move(transforms));  // E186
+  } else if (transforms.empty() && transforms_.empty()) {
+    transforms_.Pass(urn, goal.parent);
   } else {
     Result<Goal> transformed =
         co_await transforms_.Apply(urn, std::move(goal), std::move(transforms));
@@ -341,9 +343,8 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Register(
       goal.property_dependencies[key] = goal.dependencies;
     }
   }
-  Result<PropertyMap> hashed =
-      Hashed(goal.remote ? goal.properties : WithoutOutputs(goal.properties),
-             context_.request.assets);
+  Result<PropertyMap> hashed = Hashed(
+      goal.remote ? goal.properties : WithoutOutputs(goal.properties), context_.request.assets);
   if (!hashed) {
     co_return Fail(Reported(std::move(hashed).error(), urn));
   }

@@ -66,8 +66,8 @@ class RegistrationMonitor final : public Monitor {
                                      PackageDescriptor package);
   Task<Result<RegisterResponse>> Register(Goal goal, std::vector<Transform> transforms);
   Task<Result<CallResponse>> CallByGoal(CallGoal goal);
-  /// E117: whether something that these stand for is still to be created; waits for registrations in
-  /// flight.
+  /// E117: whether something that these stand for is still to be created; waits for registrations
+  /// in flight.
   Task<bool> IsPending(std::vector<Urn> urns);
   Task<Result<RegisterResponse>> Submit(std::shared_ptr<Registration> registration);
   Error Reported(Error error, const Urn& urn);
@@ -79,8 +79,8 @@ class RegistrationMonitor final : public Monitor {
   PluginSurroundings surroundings_{context_, *this};
   const std::vector<PackageDescriptor> required_;
   std::map<Urn, Inherited> inherited_;
-  std::map<Urn, std::vector<Urn>> children_;                ///< as registrations came
-  std::map<Urn, std::shared_ptr<Gate>> in_flight_;          ///< not answered yet
+  std::map<Urn, std::vector<Urn>> children_;        ///< as registrations came
+  std::map<Urn, std::shared_ptr<Gate>> in_flight_;  ///< not answered yet
   std::map<DefaultKey, std::shared_ptr<DefaultProvider>> defaults_;
   std::map<std::string, PackageDescriptor> packages_;
 };

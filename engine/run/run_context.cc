@@ -75,6 +75,11 @@ Task<Result<InstancePtr>> RunContext::EnsureProvider(std::string reference) {
   co_return co_await providers.Ensure(reference, OldProvider(reference));
 }
 
+Task<WorkerSlot> RunContext::AcquireWorker() {
+  co_await workers.Acquire();
+  co_return WorkerSlot(workers);
+}
+
 Task<Result<void>> RunContext::Write(JournalEntry entry) {
   for (Error& error : guard.Apply(entry)) {
     if (!preview) {

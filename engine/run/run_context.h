@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "engine/base/waiting.h"
@@ -20,6 +21,24 @@
 #include "engine/run/reporter.h"
 
 namespace davit {
+
+/// One of the operations that may be in flight (E16); free at the latest when destroyed.
+class WorkerSlot {
+ public:
+  WorkerSlot() = default;
+  explicit WorkerSlot(Semaphore& workers) : workers_(&workers) {}
+  WorkerSlot(WorkerSlot&& other) noexcept : workers_(std::exchange(other.workers_, nullptr)) {}
+  WorkerSlot& operator=(WorkerSlot&&) = delete;
+  ~WorkerSlot() { Free(); }
+  void Free() {
+    if (workers_ != nullptr) {
+      std::exchange(workers_, nullptr)->Release();
+    }
+  }
+
+ private:
+  Semaphore* workers_ = nullptr;
+};
 
 struct RunContext {
   RunContext(Loop& loop_in, DeploymentRequest& request_in)
@@ -44,6 +63,8 @@ struct RunContext {
   Reporter reporter;
   ProviderRegistry providers;
   Semaphore workers;  ///< operations in flight (E16)
+  /// Waits for a worker.
+  Task<WorkerSlot> AcquireWorker();
   SnapshotGuard guard;
 
   // --- the state before

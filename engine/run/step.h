@@ -29,10 +29,10 @@ struct Step {
       false;  ///< a delete-first delete: the record stays, flagged `pendingReplacement` (E90)
   bool removes_old =
       false;  ///< a create whose old record is already deleted: it goes when the create succeeds
-  bool is_skipped_create = false;  ///< D9: shown as `same`, never stored
-  bool is_untargeted = false;      ///< E133: the old record is carried over verbatim
+  bool is_skipped_create = false;    ///< D9: shown as `same`, never stored
+  bool is_untargeted = false;        ///< E133: the old record is carried over verbatim
   StepOp result_op = StepOp::kSame;  ///< what a refresh found: same, update or delete (E142)
-  Urn renamed_from;                ///< the URN under which the record was found (E51)
+  Urn renamed_from;                  ///< the URN under which the record was found (E51)
 };
 
 /// Steps that one worker carries out in order (E16).

@@ -441,8 +441,7 @@ Task<Result<void>> ApplyWithRetries(RunContext& context, Step& step) {
     }
     errors.insert(errors.begin(), outcome.error().message);
     if (static_cast<int>(errors.size()) == kMostAttempts) {
-      context.reporter.Warn(step.urn,
-                            fmt::format("given up after {} attempts", kMostAttempts));
+      context.reporter.Warn(step.urn, fmt::format("given up after {} attempts", kMostAttempts));
       co_return outcome;
     }
     DAVIT_CO_TRY(const bool retry, co_await RunErrorHooks(context, step, errors));
@@ -452,7 +451,8 @@ Task<Result<void>> ApplyWithRetries(RunContext& context, Step& step) {
   }
 }
 
-Task<Result<void>> Execute(RunContext& context, Step& step) {
+// `slot` is given for the last step of a chain.
+Task<Result<void>> Execute(RunContext& context, Step& step, WorkerSlot* slot) {
   const std::int64_t operation_id = ++context.last_operation;
   const std::optional<OperationType> pending = PendingOperationOf(step);
   if (pending) {
@@ -489,6 +489,9 @@ Task<Result<void>> Execute(RunContext& context, Step& step) {
     }
     co_return outcome;
   }
+  if (slot != nullptr && context.request.options.parallel > 1) {
+    slot->Free();
+  }
   MarkSecretOutputs(context, step);
   StatePtr stored = step.new_state;
   if (step.old_state && step.new_state && *step.old_state == *step.new_state) {
@@ -523,13 +526,14 @@ void ReportRefresh(RunContext& context, const Step& step) {
 
 }  // namespace
 
-Task<bool> RunChain(RunContext& context, Chain& chain) {
+Task<bool> RunChain(RunContext& context, Chain& chain, WorkerSlot slot) {
   for (Step& step : chain) {
     if (context.stopped()) {
       co_return false;
     }
     context.reporter.Planned(step);
-    const Result<void> done = co_await Execute(context, step);
+    const Result<void> done =
+        co_await Execute(context, step, &step == &chain.back() ? &slot : nullptr);
     if (!done) {
       context.maybe_corrupt =
           context.maybe_corrupt || done.error().kind == ErrorKind::kOutcomeUnknown;
@@ -600,7 +604,8 @@ Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap output
   step.new_state = after;
   context.logical_op.erase(op);
   const auto added = context.added_by.find(before.get());
-  // The root stack's outputs come last: a destroy that ran the program has dropped its record by then.
+  // The root stack's outputs come last: a destroy that ran the program has dropped its record by
+  // then.
   const bool is_dropped = urn == context.root_stack && context.deleted.contains(urn);
   if (!(before->outputs == after->outputs) && added != context.added_by.end() && !is_dropped) {
     JournalEntry entry;

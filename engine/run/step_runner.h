@@ -7,8 +7,10 @@
 namespace davit {
 
 /// Runs a chain in order and stops at the first failing step. True when every step succeeded;
-/// failures are reported.
-Task<bool> RunChain(RunContext& context, Chain& chain);
+/// failures are reported. The worker that was acquired for it, if any, is free afterwards: with
+/// more than one, as soon as the last provider call has succeeded, while that is still being
+/// recorded.
+Task<bool> RunChain(RunContext& context, Chain& chain, WorkerSlot slot);
 
 /// Replaces the outputs of a component whose step is done (E22); the root stack's are held back
 /// (E23).

@@ -65,6 +65,7 @@ Task<Result<Goal>> TransformTable::Apply(Urn urn, Goal goal, std::vector<Transfo
     kept_.erase(kept);
   }
   const bool has_own = !own.empty();
+  has_own_ = has_own_ || has_own;
   std::vector<Transform> all = own;
   registered_[urn] = Registered{goal.parent, std::move(own)};
   for (Urn ancestor = goal.parent; !ancestor.empty();) {

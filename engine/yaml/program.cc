@@ -430,15 +430,13 @@ std::optional<YamlNodeRef> YamlProgram::Resolve(std::string_view root) const {
   return at == names.end() ? std::nullopt : std::optional<YamlNodeRef>(at->second);
 }
 
-YamlProgram LoadProgram(const std::string& file,
-                        const std::string& text,
+YamlProgram LoadProgram(const YamlDocument& document,
                         const std::string& project,
                         std::vector<Error>* errors,
                         std::vector<Error>* warnings) {
   YamlProgram program;
-  program.file = file;
+  program.file = document.file;
   program.project = project;
-  const YamlDocument document = ParseYaml(file, text);
   errors->insert(errors->end(), document.errors.begin(), document.errors.end());
   warnings->insert(warnings->end(), document.warnings.begin(), document.warnings.end());
   Loader(document, &program, errors, warnings).Run();

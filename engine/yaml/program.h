@@ -92,9 +92,8 @@ struct YamlProgram {
 /// providers are errors.
 void OrderProgram(YamlProgram* program, std::vector<Error>* errors);
 
-/// Parses and orders a program. Everything wrong is in `errors`.
-YamlProgram LoadProgram(const std::string& file,
-                        const std::string& text,
+/// Reads and orders a program. Everything wrong is in `errors`.
+YamlProgram LoadProgram(const YamlDocument& document,
                         const std::string& project,
                         std::vector<Error>* errors,
                         std::vector<Error>* warnings);

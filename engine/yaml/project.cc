@@ -472,9 +472,10 @@ ProjectLoad LoadProjectFile(const std::string& path, const std::string& text) {
   load.project.directory = slash == std::string::npos ? "."
                            : slash == 0               ? "/"
                                                       : path.substr(0, slash);
-  YamlDocument document =
-      ParseYaml(slash == std::string::npos ? path : path.substr(slash + 1), text);
-  load.errors = std::move(document.errors);
+  load.project.document = std::make_shared<const YamlDocument>(
+      ParseYaml(slash == std::string::npos ? path : path.substr(slash + 1), text));
+  const YamlDocument& document = *load.project.document;
+  load.errors = document.errors;
   // What is wrong inside the program is the program's error, so that other commands still work.
   std::erase_if(load.errors, [&](const Error& error) { return IsInProgram(document, error); });
   if (load.errors.empty()) {

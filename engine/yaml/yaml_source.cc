@@ -95,7 +95,11 @@ ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read) {
   }
   const bool is_below = path.starts_with(project.directory + "/");
   const std::string shown = is_below ? path.substr(project.directory.size() + 1) : path;
-  YamlProgram program = LoadProgram(shown, text, project.name, &load.errors, &load.warnings);
+  std::shared_ptr<const YamlDocument> document = project.document;
+  if (!document || document->file != shown || document->text != text) {
+    document = std::make_shared<const YamlDocument>(ParseYaml(shown, text));
+  }
+  YamlProgram program = LoadProgram(*document, project.name, &load.errors, &load.warnings);
   std::ranges::stable_sort(load.errors, BySource);
   std::ranges::stable_sort(load.warnings, BySource);
   if (load.errors.empty()) {

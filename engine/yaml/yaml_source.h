@@ -1,5 +1,6 @@
 #pragma once
-// A Pulumi YAML program as a Source (yaml.md). Loading is pure: text in, diagnostics out; evaluation calls the Monitor.
+// A Pulumi YAML program as a Source (yaml.md). Loading is pure: text in, diagnostics out;
+// evaluation calls the Monitor.
 
 #include <functional>
 #include <memory>
@@ -10,9 +11,12 @@
 
 namespace davit {
 
-/// How a project declares one configuration key (S90, Y26-Y28); the command line validates and fills in defaults (Y39).
+struct YamlDocument;
+
+/// How a project declares one configuration key (S90, Y26-Y28); the command line validates and
+/// fills in defaults (Y39).
 struct ConfigDeclaration {
-  std::string key;  ///< as written
+  std::string key;   ///< as written
   std::string type;  ///< empty when none
   std::string items_type;
   bool is_secret = false;
@@ -43,7 +47,7 @@ struct ProjectFile {
   std::string path;       ///< of the file, absolute
   std::string directory;  ///< absolute
   std::string name;
-  std::string runtime;    ///< `yaml`
+  std::string runtime;  ///< `yaml`
   PropertyMap runtime_options;
   std::string main;
   std::string description;
@@ -55,6 +59,8 @@ struct ProjectFile {
   std::vector<ConfigDeclaration> config;
   std::vector<PluginOverride> plugins;
   std::vector<LocalPackage> local_packages;
+  /// What was parsed, so that a program in the same file is not parsed again.
+  std::shared_ptr<const YamlDocument> document;
 };
 
 /// Reads a file; given by the caller so that loading stays testable.
@@ -72,11 +78,13 @@ struct ProgramLoad {
   std::unique_ptr<Source> source;
   std::vector<Error> errors;
   std::vector<Error> warnings;
-  /// Packages that its types and functions name, sorted (Y89), so that providers can start while the rest is checked.
+  /// Packages that its types and functions name, sorted (Y89), so that providers can start while
+  /// the rest is checked.
   std::vector<PackageDescriptor> packages;
 };
-/// Finds (Y2), parses and orders the program of a project. Relative paths in file functions resolve against the program
-/// directory (Y1). `package_files` are the texts of package declaration files found below it (Y8).
+/// Finds (Y2), parses and orders the program of a project. Relative paths in file functions resolve
+/// against the program directory (Y1). `package_files` are the texts of package declaration files
+/// found below it (Y8).
 ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read);
 
 }  // namespace davit
