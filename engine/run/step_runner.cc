@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "engine/model/provider_ref.h"
-#include "engine/plan/provider_inputs.h"
+#include "engine/run/apply_step.h"
 #include "engine/run/hooks.h"
-#include "engine/run/read_back.h"
 
 namespace davit {
 namespace {
@@ -55,243 +53,6 @@ StatePtr BegunState(const Step& step) {
   state->created.reset();
   state->modified.reset();
   return state;
-}
-
-WallTime Now(const RunContext& context) {
-  return std::chrono::time_point_cast<std::chrono::nanoseconds>(context.loop.WallNow());
-}
-
-Error MissingId(const std::string& verb) {
-  return MakeError(
-      ErrorKind::kOutcomeUnknown,
-      fmt::format("the provider reported a successful {} but gave no id", verb),
-      "the resource may exist although davit cannot manage it; this is a fault of the provider");
-}
-
-Task<Result<void>> ApplyCreate(RunContext& context, Step& step) {
-  ResourceState& state = *step.new_state;
-  if (state.urn.is_provider()) {
-    const std::string id =
-        context.preview ? std::string(kUnknownId) : context.request.ids->NewUuid();
-    DAVIT_CO_TRY_VOID(co_await context.providers.Configure(state.urn, id, state.inputs));
-    state.id = id;
-    state.outputs = WithoutInternal(state.inputs);
-  } else if (state.custom) {
-    CreateRequest request;
-    request.urn = state.urn;
-    request.inputs = state.inputs;
-    request.timeout_seconds = state.custom_timeouts.create;
-    request.preview = context.preview;
-    request.status_token = context.request.ids->NewUuid();
-    DAVIT_CO_TRY(CreateResponse response,
-                 co_await CreateResource(step.provider, std::move(request), CancelToken()));
-    if (response.id.empty() && !context.preview) {
-      co_return Fail(MissingId("create"));
-    }
-    state.id = std::move(response.id);
-    state.outputs = std::move(response.outputs);
-    state.init_errors = std::move(response.init_errors);
-    state.refresh_before_update = response.refresh_before_update;
-  }
-  if (state.custom || !step.old_state) {
-    state.created = Now(context);
-    state.modified = state.created;
-  }
-  co_return Result<void>();
-}
-
-Task<Result<void>> ApplyUpdate(RunContext& context, Step& step) {
-  ResourceState& state = *step.new_state;
-  const ResourceState& old_state = *step.old_state;
-  state.created = old_state.created;
-  state.modified = old_state.modified;
-  state.import_id = old_state.import_id;
-  state.unknown_keys = old_state.unknown_keys;  // S11
-  if (state.urn.is_provider()) {
-    DAVIT_CO_TRY_VOID(co_await context.providers.Configure(state.urn, old_state.id, state.inputs));
-    state.id = old_state.id;
-    state.outputs = WithoutInternal(state.inputs);
-    state.modified = Now(context);
-  } else if (state.custom) {
-    UpdateRequest request;
-    request.id = old_state.id;
-    request.urn = state.urn;
-    request.old_inputs = old_state.inputs;
-    request.old_outputs = old_state.outputs;
-    request.new_inputs = state.inputs;
-    request.ignore_changes = state.ignore_changes;
-    request.timeout_seconds = state.custom_timeouts.update;
-    request.preview = context.preview;
-    request.status_token = context.request.ids->NewUuid();
-    DAVIT_CO_TRY(UpdateResponse response,
-                 co_await UpdateResource(step.provider, std::move(request), CancelToken()));
-    state.id = old_state.id;
-    state.outputs = std::move(response.outputs);
-    state.init_errors = std::move(response.init_errors);
-    state.refresh_before_update = response.refresh_before_update;
-    state.modified = Now(context);
-    if (!state.init_errors.empty()) {
-      state.inputs = old_state.inputs;  // E34
-    }
-  } else {
-    state.outputs = old_state.outputs;
-  }
-  co_return Result<void>();
-}
-
-Task<Result<void>> ApplySame(RunContext& context, Step& step) {
-  if (step.is_untargeted || step.is_skipped_create) {
-    co_return Result<void>();
-  }
-  ResourceState& state = *step.new_state;
-  const ResourceState& old_state = *step.old_state;
-  state.id = old_state.id;
-  state.outputs = old_state.outputs;
-  state.created = old_state.created;
-  state.modified = old_state.modified;
-  state.import_id = old_state.import_id;
-  state.unknown_keys = old_state.unknown_keys;  // S11
-  state.refresh_before_update = old_state.refresh_before_update;
-  if (state.urn.is_provider()) {  // E98: providers stay configured with the old inputs
-    DAVIT_CO_TRY_VOID(
-        co_await context.providers.Configure(state.urn, old_state.id, old_state.inputs));
-  }
-  co_return Result<void>();
-}
-
-Task<Result<void>> ApplyRead(RunContext& context, Step& step) {
-  ResourceState& state = *step.new_state;
-  if (step.old_state) {
-    state.created = step.old_state->created;
-    state.modified = step.old_state->modified;
-  }
-  if (state.id == kUnknownId) {
-    co_return Result<void>();  // E101: outputs are empty
-  }
-  ReadRequest request;
-  request.id = state.id;
-  request.urn = state.urn;
-  request.inputs = state.inputs;
-  request.state = state.inputs;
-  request.send_inputs = !state.inputs.empty();
-  request.timeout_seconds = state.custom_timeouts.read;
-  request.status_token = context.request.ids->NewUuid();
-  DAVIT_CO_TRY(ReadResponse response,
-               co_await ReadResource(step.provider, std::move(request), CancelToken()));
-  if (!response.outputs) {
-    co_return Fail(ErrorKind::kFailed,
-                   fmt::format("the resource with id '{}' does not exist", state.id),
-                   "check the id that the program reads");
-  }
-  if (!response.id.empty()) {
-    state.id = response.id;
-  }
-  state.outputs = *std::move(response.outputs);
-  state.init_errors = std::move(response.init_errors);
-  const bool changed = step.old_state && !(step.old_state->inputs == state.inputs &&
-                                           step.old_state->outputs == state.outputs);
-  if (changed) {
-    state.modified = Now(context);
-  }
-  co_return Result<void>();
-}
-
-// E63, E65.
-Task<Result<void>> ApplyImport(RunContext& context, Step& step) {
-  ResourceState& state = *step.new_state;
-  ReadRequest request;
-  request.id = state.import_id;
-  request.urn = state.urn;
-  request.send_inputs = false;
-  request.timeout_seconds = state.custom_timeouts.read;
-  request.status_token = context.request.ids->NewUuid();
-  DAVIT_CO_TRY(ReadResponse response,
-               co_await ReadResource(step.provider, std::move(request), CancelToken()));
-  if (!response.outputs) {
-    co_return Fail(
-        ErrorKind::kFailed,
-        fmt::format("the object to import, with id '{}', does not exist", state.import_id),
-        "check the id in the option 'import'");
-  }
-  if (!response.inputs) {
-    co_return Fail(
-        ErrorKind::kUnimplemented,
-        fmt::format("the provider cannot import '{}': its Read gives no inputs", state.urn.text()),
-        "use a version of the provider that supports import");
-  }
-  state.id = response.id.empty() ? state.import_id : response.id;
-  state.inputs = *std::move(response.inputs);
-  state.outputs = *std::move(response.outputs);
-  state.init_errors = std::move(response.init_errors);
-  state.refresh_before_update = response.refresh_before_update;
-  state.created = Now(context);
-  state.modified = state.created;
-  co_return Result<void>();
-}
-
-Task<Result<void>> ApplyRefresh(RunContext& context, Step& step) {
-  DAVIT_CO_TRY(step.result_op, co_await ReadBack(context, step));
-  co_return Result<void>();
-}
-
-Task<Result<void>> ApplyDelete(RunContext& context, Step& step) {
-  const ResourceState& state = *step.old_state;
-  if (state.protect && !step.is_replacement && !context.request.options.ignore_protect) {
-    co_return Fail(
-        ErrorKind::kRefused,
-        fmt::format("the resource '{}' cannot be deleted because it is protected",
-                    state.urn.text()),
-        "set `protect: false` on it and run `davit up` once before, or keep it in the program");
-  }
-  if (context.preview) {
-    co_return Result<void>();
-  }
-  if (state.urn.is_provider()) {
-    context.providers.Delete(state.urn, state.id);
-    co_return Result<void>();
-  }
-  const bool goes_with_other =
-      !state.deleted_with.empty() && context.deleted.contains(state.deleted_with);
-  if (!state.custom || state.external || state.retain_on_delete || goes_with_other) {
-    co_return Result<void>();
-  }
-  DeleteRequest request;
-  request.id = state.id;
-  request.urn = state.urn;
-  request.inputs = state.inputs;
-  request.outputs = state.outputs;
-  request.timeout_seconds = state.custom_timeouts.delete_;
-  request.status_token = context.request.ids->NewUuid();
-  co_return co_await step.provider->provider->Delete(std::move(request), CancelToken());
-}
-
-Task<Result<void>> Apply(RunContext& context, Step& step) {
-  switch (step.op) {
-    case StepOp::kCreate:
-    case StepOp::kCreateReplacement:
-      co_return co_await ApplyCreate(context, step);
-    case StepOp::kUpdate:
-      co_return co_await ApplyUpdate(context, step);
-    case StepOp::kSame:
-      co_return co_await ApplySame(context, step);
-    case StepOp::kRead:
-    case StepOp::kReadReplacement:
-      co_return co_await ApplyRead(context, step);
-    case StepOp::kDelete:
-    case StepOp::kDeleteReplaced:
-    case StepOp::kDiscard:
-    case StepOp::kDiscardReplaced:
-      co_return co_await ApplyDelete(context, step);
-    case StepOp::kReplace:
-    case StepOp::kRemovePendingReplace:
-      co_return Result<void>();
-    case StepOp::kRefresh:
-      co_return co_await ApplyRefresh(context, step);
-    case StepOp::kImport:
-    case StepOp::kImportReplacement:
-      co_return co_await ApplyImport(context, step);
-  }
-  co_return Fail(ErrorKind::kBug, "a step without operation");
 }
 
 // E19: outputs that have to be secret.
@@ -431,11 +192,11 @@ Error InitFailure(const Step& step) {
                    "the next update tries again");
 }
 
-// Apply, tried again as long as an error hook asks for it (E191).
+// ApplyStep, tried again as long as an error hook asks for it (E191).
 Task<Result<void>> ApplyWithRetries(RunContext& context, Step& step) {
   std::vector<std::string> errors;
   while (true) {
-    const Result<void> outcome = co_await Apply(context, step);
+    const Result<void> outcome = co_await ApplyStep(context, step);
     if (outcome || outcome.error().kind == ErrorKind::kRefused) {
       co_return outcome;
     }

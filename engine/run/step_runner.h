@@ -1,6 +1,6 @@
 #pragma once
-// Carries out steps: begin entry, provider call, outputs, end entry, events (E18, E96-E103,
-// E199-E202). Engine thread.
+// Carries out steps: begin entry, provider call, outputs, end entry, events (E18, E199-E202).
+// Engine thread.
 
 #include "engine/run/run_context.h"
 

@@ -1,0 +1,12 @@
+#pragma once
+// What each step asks of its provider (E96-E103). Engine thread.
+
+#include "engine/run/run_context.h"
+
+namespace davit {
+
+/// Makes the provider call of a step, if it has one, and fills in the new record from the answer.
+/// Nothing is recorded yet.
+Task<Result<void>> ApplyStep(RunContext& context, Step& step);
+
+}  // namespace davit
