@@ -406,10 +406,16 @@ const std::vector<CommandSpec>& Commands() {
     for (CommandSpec& command : StateCommands()) {
       all.push_back(std::move(command));
     }
+    all.push_back({"cancel",
+                   {},
+                   "[NAME]",
+                   "free a stack from the locks of processes that are gone",
+                   0,
+                   1,
+                   {Stack(), Yes()}});
     all.push_back({"version", {}, "", "print the version", 0, 0, {}});
     all.push_back({"help", {}, "[COMMAND]", "explain a command", 0, 3, {}});
     for (const char* name : {"about",
-                             "cancel",
                              "console",
                              "convert",
                              "do",

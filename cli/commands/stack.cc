@@ -72,6 +72,34 @@ Result<void> CreateStack(
   return {};
 }
 
+bool IsApproved(const Context& context) {
+  return context.invocation().Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");
+}
+
+// The stack given as argument, by --stack or by selection.
+Result<StackSession> OpenNamedStack(Context& context) {
+  Invocation named = context.invocation();
+  if (!named.arguments.empty()) {
+    named.Set("stack", {named.arguments[0]});
+  }
+  Context with_name(named, context.environment(), context.directory(), context.program_folder());
+  Result<StackSession> opened = OpenStack(with_name);
+  if (!opened) {
+    return context.Failure(static_cast<ExitCode>(with_name.failure_code()),
+                           std::move(opened).error());
+  }
+  return opened;
+}
+
+// C75.
+Result<void> ConfirmByName(Context& context, const std::string& warning, const std::string& name) {
+  context.Err(warning);
+  if (Ask("Please confirm by typing its name: ", false).value_or("") != name) {
+    return Fail(ErrorKind::kRefused, "confirmation declined");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<int> InitStack(Context& context) {
@@ -130,29 +158,40 @@ Result<int> UnselectStack(Context& context) {
 
 Result<int> RemoveStack(Context& context) {
   const Invocation& words = context.invocation();
-  const bool is_approved = words.Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");
+  const bool is_approved = IsApproved(context);
   if (!is_approved && !context.is_interactive()) {
     return Fail(ErrorKind::kRefused, "non-interactive mode requires --yes flag");
   }
-  Invocation named = words;
-  if (!words.arguments.empty()) {
-    named.Set("stack", {words.arguments[0]});
-  }
-  Context with_name(named, context.environment(), context.directory(), context.program_folder());
-  Result<StackSession> opened = OpenStack(with_name);
-  if (!opened) {
-    return context.Failure(static_cast<ExitCode>(with_name.failure_code()), opened.error());
-  }
-  StackSession& session = *opened;
+  DAVIT_TRY(StackSession session, OpenNamedStack(context));
   const std::string& name = session.stack.stack;
   if (!is_approved) {
-    context.Err(fmt::format("This will permanently remove the stack '{}'.\n", name));
-    if (Ask("Please confirm by typing its name: ", false).value_or("") != name) {
-      return Fail(ErrorKind::kRefused, "confirmation declined");
-    }
+    DAVIT_TRY_VOID(ConfirmByName(
+        context, fmt::format("This will permanently remove the stack '{}'.\n", name), name));
   }
   DAVIT_TRY_VOID(DeleteStack(session, words.Bool("force"), words.Bool("preserve-config")));
   context.Out(fmt::format("Stack '{}' has been removed!\n", name));
+  return kExitOk;
+}
+
+// C24.
+Result<int> CancelStack(Context& context) {
+  DAVIT_TRY(StackSession session, OpenNamedStack(context));
+  const std::string& name = session.stack.stack;
+  if (!IsApproved(context) && context.is_interactive()) {
+    DAVIT_TRY_VOID(ConfirmByName(
+        context,
+        fmt::format("This will take the locks off the stack '{}'. What a process that is still at "
+                    "work writes may then be lost.\n",
+                    name),
+        name));
+  }
+  DAVIT_TRY(const int removed, session.backend->BreakLocks(session.stack));
+  context.Out(removed == 0 ? fmt::format("The stack '{}' is not locked.\n", name)
+                           : fmt::format("The update of stack '{}' has been cancelled: {} lock{} "
+                                         "removed.\n",
+                                         name,
+                                         removed,
+                                         removed == 1 ? "" : "s"));
   return kExitOk;
 }
 

@@ -72,6 +72,9 @@ class Backend {
   virtual Result<void> Remove(const StackRef& stack, bool force) = 0;
   /// One kernel lock per stack, not waiting; the error names the holder (user, host, process) and since when.
   virtual Result<std::unique_ptr<StackLock>> Lock(const StackRef& stack) = 0;
+  /// Takes away the locks that dead processes and programs other than davit have left (C24); says how many. Refused while a
+  /// davit process of this machine holds the stack.
+  virtual Result<int> BreakLocks(const StackRef& stack) = 0;
   /// Reads the stack, folding in what a crashed run left (needs the lock for that; `may_recover` false only reads the
   /// checkpoint and the journal's effect in memory).
   virtual Result<LoadedStack> Load(const StackRef& stack, const SecretsOpener& opener, bool may_recover) = 0;

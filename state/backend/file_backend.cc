@@ -145,6 +145,13 @@ class FileBackend final : public Backend {
     return TakeStackLock(*files, StackFiles(root_, stack), stack);
   }
 
+  Result<int> BreakLocks(const StackRef& stack) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    DAVIT_TRY_VOID(CheckLayout());
+    const std::unique_ptr<FileLayer> files = SystemFiles();
+    return BreakStackLocks(*files, StackFiles(root_, stack), stack);
+  }
+
   Result<LoadedStack> Load(const StackRef& stack,
                            const SecretsOpener& opener,
                            bool may_recover) override {

@@ -193,9 +193,10 @@ Result<void> CheckForeignLocks(FileLayer& files,
     holders += fmt::format("{}{} ('{}')", holders.empty() ? "" : ", ", holder.Text(), path);
   }
   if (!holders.empty()) {
-    return Fail(ErrorKind::kRefused,
-                fmt::format("the stack '{}' is locked by {}", stack.stack, holders),
-                "wait until it has ended; if that process is dead, remove the file");
+    return Fail(
+        ErrorKind::kRefused,
+        fmt::format("the stack '{}' is locked by {}", stack.stack, holders),
+        "wait until it has ended; if that process is dead, `davit cancel` removes its lock");
   }
   return {};
 }
@@ -222,6 +223,25 @@ Result<std::unique_ptr<StackLock>> TakeStackLock(FileLayer& files,
   auto lock = std::make_unique<TakenLock>(std::move(kernel), object);
   DAVIT_TRY_VOID(CheckForeignLocks(files, paths, stack, ours, object));
   return std::unique_ptr<StackLock>(std::move(lock));
+}
+
+Result<int> BreakStackLocks(FileLayer& files, const StackFiles& paths, const StackRef& stack) {
+  DAVIT_TRY_VOID(files.MakeFolder(FolderOf(paths.lock)));
+  Result<KernelLock> kernel = KernelLock::Take(paths.lock, stack);
+  if (!kernel) {
+    Error error = std::move(kernel).error();
+    error.advice = "interrupt that process, or wait until it has ended";
+    return Fail(std::move(error));
+  }
+  DAVIT_TRY(const std::vector<FolderItem> items, files.List(paths.foreign_locks));
+  int removed = 0;
+  for (const FolderItem& item : items) {
+    if (!item.is_folder && IsLockName(item.name)) {
+      DAVIT_TRY_VOID(RemoveWithSidecar(files, paths.foreign_locks + "/" + item.name));
+      ++removed;
+    }
+  }
+  return removed;
 }
 
 }  // namespace davit

@@ -13,4 +13,8 @@ Result<std::unique_ptr<StackLock>> TakeStackLock(FileLayer& files,
                                                  const StackFiles& paths,
                                                  const StackRef& stack);
 
+/// Removes every lock object of the stack, whoever made it; says how many. Refused while a davit
+/// process of this machine holds the stack, as nothing but its end frees that.
+Result<int> BreakStackLocks(FileLayer& files, const StackFiles& paths, const StackRef& stack);
+
 }  // namespace davit

@@ -223,6 +223,8 @@ TEST_CASE("[C32][C33][C34][C35] the life of stacks") {
   CHECK(project("stack select").status == 6);
   CHECK(project("up --yes --stack nosuch").status == 6);
   CHECK(Has(project("up --yes --stack nosuch").err, "davit stack init nosuch"));
+  CHECK(project("cancel dev").out == "The stack 'dev' is not locked.\n");  // C24
+  CHECK(project("cancel nosuch --yes").status == 6);
   CHECK(Has(project("stack rm dev").err, "--yes"));
   CHECK(project("stack rm dev --yes").out == "Stack 'dev' has been removed!\n");
   CHECK(project("stack --show-name").out == "prod\n");

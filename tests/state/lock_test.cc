@@ -106,6 +106,22 @@ TEST_CASE("what a dead davit of this host left is cleaned up; that of another ho
   CHECK_FALSE(backend->Lock(kStack));
 }
 
+TEST_CASE("[C24] locks of processes that are gone are taken away, that of a living davit is not") {
+  Store store;
+  const std::unique_ptr<Backend> backend = store.Open();
+  CHECK(backend->BreakLocks(kStack).value() == 0);
+  WriteBytes(store.locks + kObject, "");  // whatever it says
+  CHECK_FALSE(backend->Lock(kStack));
+  CHECK(backend->BreakLocks(kStack).value() == 1);
+  const Result<std::unique_ptr<StackLock>> taken = backend->Lock(kStack);
+  REQUIRE(taken);
+  const Result<int> refused = store.Open()->BreakLocks(kStack);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().kind == ErrorKind::kRefused);
+  CHECK_THAT(refused.error().Text(), Catch::Contains("interrupt that process"));
+  CHECK(store.Objects().size() == 1);
+}
+
 TEST_CASE("[S129] [W8] an unreadable lock refuses; leftovers of other names do not count") {
   Store store;
   const std::unique_ptr<Backend> backend = store.Open();
