@@ -182,20 +182,25 @@ std::vector<CommandSpec> RunCommands() {
              Exclude('x'),
              Switch("exclude-protected", 0, "leave protected resources and what they need"),
              ContinueOnError()})});
-  commands.push_back({"refresh",
-                      {},
-                      "",
-                      "bring the state in line with what exists",
-                      0,
-                      0,
-                      Join(Join(RunFlags(), ChangeFlags()),
-                           {PreviewOnly(),
-                            Exclude('x'),
-                            ExcludeDependents(),
-                            ExpectNoChanges(),
-                            Refused("skip-pending-creates", Kind::kBool),
-                            Refused("clear-pending-creates", Kind::kBool),
-                            Refused("import-pending-creates", Kind::kList)})});
+  commands.push_back(
+      {"refresh",
+       {},
+       "",
+       "bring the state in line with what exists",
+       0,
+       0,
+       Join(Join(RunFlags(), ChangeFlags()),
+            {PreviewOnly(),
+             Exclude('x'),
+             ExcludeDependents(),
+             ExpectNoChanges(),
+             Switch("skip-pending-creates", 0, "leave interrupted creates undecided"),
+             Switch("clear-pending-creates", 0, "forget interrupted creates"),
+             ListOf("import-pending-creates",
+                    0,
+                    "URN|ID",
+                    "adopt what an interrupted create has made: its URN, then "
+                    "(again) its id")})});
   return commands;
 }
 

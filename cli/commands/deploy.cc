@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/config_edit.h"
 #include "cli/commands/shared.h"
+#include "cli/pending_creates.h"
 #include "cli/stack_states.h"
 #include "cli/terminal.h"
 #include "engine/yaml/yaml_source.h"
@@ -56,7 +57,8 @@ Result<std::optional<int>> DeployCommand::CheckOptions() {
     if (std::ranges::all_of(state_.snapshot.resources, [&](const StatePtr& state) {
           return names.contains(state->urn.text());
         })) {
-      context_.Out("There is nothing to destroy: every resource is protected, or needed by one that is.\n");
+      context_.Out(
+          "There is nothing to destroy: every resource is protected, or needed by one that is.\n");
       return std::optional<int>(kExitOk);
     }
   }
@@ -145,7 +147,39 @@ Result<void> DeployCommand::LoadState() {
   DAVIT_TRY(manager_,
             session_->secrets->Resolve(
                 session_->file, state_.snapshot.secrets_type, state_.snapshot.secrets_state));
-  return {};
+  return mode() == DeploymentMode::kRefresh ? SettlePending() : Result<void>();
+}
+
+// E151. What is decided is stored when the refresh itself begins.
+Result<void> DeployCommand::SettlePending() {
+  const Invocation& words = context_.invocation();
+  const std::vector<Urn> pending = PendingCreates(state_.snapshot);
+  PendingCreateChoices choices;
+  DAVIT_TRY(choices.adopted, ParseAdopted(words.List("import-pending-creates")));
+  const bool clears = words.Bool("clear-pending-creates");
+  if (clears && words.Bool("skip-pending-creates")) {
+    return Fail(ErrorKind::kInvalid,
+                "--skip-pending-creates and --clear-pending-creates exclude each other");
+  }
+  const bool asks = !clears && !words.Bool("skip-pending-creates") && choices.adopted.empty() &&
+                    context_.is_interactive() && !flags_.is_approved && !flags_.preview_only;
+  if (clears) {
+    choices.cleared = pending;
+  }
+  for (const Urn& urn : asks ? pending : std::vector<Urn>()) {
+    context_.Err(fmt::format("'{}' was being created when an earlier run ended.\n", urn.text()));
+    const std::string answer = Ask("Its id if it exists, `clear` if it does not, or empty to leave "
+                                   "it undecided: ",
+                                   false)
+                                   .value_or("");
+    if (answer == "clear") {
+      choices.cleared.push_back(urn);
+    } else if (!answer.empty()) {
+      choices.adopted[urn] = answer;
+    }
+  }
+  has_settled_ = !choices.cleared.empty() || !choices.adopted.empty();
+  return SettlePendingCreates(choices, &state_.snapshot);
 }
 
 Result<void> DeployCommand::LoadConfig() {
@@ -172,7 +206,8 @@ Result<void> DeployCommand::LoadProgram() {
     if (!std::filesystem::exists(folder / package.path, ignored)) {
       Error error = MakeError(
           ErrorKind::kInvalid,
-          fmt::format("the package '{}' is at '{}', which is not there", package.name, package.path),
+          fmt::format(
+              "the package '{}' is at '{}', which is not there", package.name, package.path),
           "correct the path under 'packages', or remove the entry");
       error.where = package.where;
       return Fail(std::move(error));
@@ -317,6 +352,9 @@ Result<std::optional<int>> DeployCommand::Preview() {
 Result<int> DeployCommand::Change() {
   if (verified_.valid()) {
     DAVIT_TRY_VOID(verified_.get());
+  }
+  if (has_settled_) {
+    DAVIT_TRY_VOID(session_->backend->Save(session_->stack, state_.snapshot, manager_));
   }
   RunOutput output(context_, DisplayFor(false), MessageMask(config_), log_.get(), false);
   DAVIT_TRY(const DeploymentResult result, RunOne(false, output));

@@ -28,6 +28,7 @@ class DeployCommand {
   Result<void> SetGivenConfig();
   Result<void> LoadState();
   Result<std::optional<int>> CheckOptions();
+  Result<void> SettlePending();
   Result<void> LoadConfig();
   Result<void> LoadProgram();
   Result<void> PrepareSecrets();
@@ -46,6 +47,7 @@ class DeployCommand {
   DeployFlags flags_;
   std::optional<StackSession> session_;
   std::unique_ptr<StackLock> lock_;
+  bool has_settled_ = false;  ///< the state was edited and is not stored yet
   LoadedStack state_;
   std::shared_ptr<SecretsManager> manager_;
   std::map<std::string, ConfigValue> config_;
