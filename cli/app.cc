@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "cli/local_assets.h"
@@ -24,12 +25,7 @@ constexpr auto kTickInterval = std::chrono::milliseconds(50);
 class SystemIds final : public Ids {
  public:
   std::string NewUuid() override {
-    constexpr std::size_t kSize = 16;
-    if (left_.size() < kSize) {  // asked for many at a time: each request has its price
-      left_ = SystemRandom(64 * static_cast<int>(kSize));
-    }
-    std::string bytes = left_.substr(left_.size() - kSize);
-    left_.resize(left_.size() - kSize);
+    std::string bytes = RandomBytes(16);
     bytes[6] = static_cast<char>((static_cast<unsigned char>(bytes[6]) & 0x0FU) | 0x40U);
     bytes[8] = static_cast<char>((static_cast<unsigned char>(bytes[8]) & 0x3FU) | 0x80U);
     constexpr std::string_view kDigits = "0123456789abcdef";
@@ -41,7 +37,15 @@ class SystemIds final : public Ids {
     }
     return text;
   }
-  std::string RandomBytes(int count) override { return SystemRandom(count); }
+  std::string RandomBytes(int count) override {
+    const std::size_t size = static_cast<std::size_t>(count);
+    if (left_.size() < size) {  // taken in bulk: each request has its price
+      left_ = SystemRandom(std::max(count, 4096));
+    }
+    std::string bytes = left_.substr(left_.size() - size);
+    left_.resize(left_.size() - size);
+    return bytes;
+  }
 
  private:
   std::string left_;

@@ -31,6 +31,13 @@ struct CheckFailure {
   std::string reason;
 };
 
+/// What Check is to do about a name that the program does not give (E73).
+struct AutonamingOptions {
+  enum class Mode { kPropose, kEnforce, kDisable };
+  std::string proposed_name;
+  Mode mode = Mode::kPropose;
+};
+
 struct CheckRequest {
   Urn urn;
   PropertyMap olds;         ///< old inputs, empty when there is no prior state (P70)
@@ -38,6 +45,7 @@ struct CheckRequest {
   PropertyMap news;
   bool allow_unknowns = false;
   std::string random_seed;
+  std::optional<AutonamingOptions> autonaming;  ///< only for providers that support it
 };
 struct CheckResponse {
   PropertyMap inputs;
@@ -219,6 +227,8 @@ class Provider {
   virtual bool is_alive() const = 0;
   /// Whether unknowns may be sent to Create and Update in a preview (E111); valid after Configure.
   virtual bool supports_preview() const = 0;
+  /// Whether Check takes autonaming options (E73); valid after Configure.
+  virtual bool supports_autonaming() const { return false; }
 
   /// The package schema as JSON text.
   virtual Task<Result<std::string>> GetSchema(CancelToken cancel) = 0;

@@ -14,6 +14,7 @@
 #include "engine/callbacks.h"
 #include "engine/model/goal.h"
 #include "engine/model/snapshot.h"
+#include "engine/plan/autonaming.h"
 #include "engine/provider.h"
 
 namespace davit {
@@ -129,6 +130,7 @@ struct RunInfo {
   std::string root_directory;                 ///< directory of the project file, absolute
   std::string program_directory;              ///< absolute
   std::map<std::string, ConfigValue> config;  ///< `namespace:name`, decrypted
+  Autonaming autonaming;                      ///< what `pulumi:autonaming` among them says (E73)
   bool preview = false;
   int parallel = 1;
 };

@@ -12,6 +12,7 @@
 #include "cli/pending_creates.h"
 #include "cli/stack_states.h"
 #include "cli/terminal.h"
+#include "cli/workspace/autonaming_config.h"
 #include "engine/yaml/yaml_source.h"
 
 namespace davit {
@@ -283,6 +284,7 @@ Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& outpu
   request.info.root_directory = project.directory;
   request.info.program_directory = session_->workspace.ProgramDirectory();
   request.info.config = config_;
+  DAVIT_TRY(request.info.autonaming, ReadAutonaming(request.info));
   request.info.preview = is_preview;
   request.info.parallel =
       static_cast<int>(std::min<long>(flags_.options.parallel, std::numeric_limits<int>::max()));

@@ -35,7 +35,8 @@ Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
     }
     if (!is_answered) {
       CheckRequest request =
-          CheckRequestFor(context, urn, old_state, std::move(news), std::move(seed));
+          CheckRequestFor(
+              context, urn, old_state, std::move(news), *provider->provider, std::move(seed));
       response = co_await CheckResource(provider, std::move(request), CancelToken());
     }
   }

@@ -100,14 +100,6 @@ Task<void> RunProgramSteps(RunContext& context, Generator& generator, Monitor& m
 Task<void> RunSteps(RunContext& context, Generator& generator) {
   const DeploymentOptions& options = context.request.options;
   const bool runs_program = options.mode == DeploymentMode::kUpdate || options.run_program;
-  if (context.request.info.config.contains("pulumi:autonaming")) {  // E73
-    context.reporter.Report(MakeError(ErrorKind::kUnimplemented,
-                                      "the configuration 'pulumi:autonaming' is not supported yet",
-                                      "remove it with `davit config rm pulumi:autonaming` and name "
-                                      "the resources, or let providers name them"));
-    context.generator_failed = true;
-    co_return;
-  }
   const Result<void> migrated = co_await MigrateState(context);
   if (!migrated) {
     context.reporter.Report(migrated.error());

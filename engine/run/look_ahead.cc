@@ -16,8 +16,12 @@ bool AsksDiff(const Goal& goal, const ResourceState& old_state) {
 }
 
 Task<void> Ask(RunContext& context, const Registration& registration, LookAhead& ahead) {
-  CheckRequest check =
-      CheckRequestFor(context, registration.urn, ahead.old_state, ahead.news, registration.seed);
+  CheckRequest check = CheckRequestFor(context,
+                                       registration.urn,
+                                       ahead.old_state,
+                                       ahead.news,
+                                       *ahead.provider->provider,
+                                       registration.seed);
   Result<CheckResponse> checked =
       co_await CheckResource(ahead.provider, std::move(check), CancelToken());
   std::optional<DiffRequest> diff;
@@ -44,6 +48,7 @@ CheckRequest CheckRequestFor(const RunContext& context,
                              const Urn& urn,
                              const StatePtr& old_state,
                              PropertyMap news,
+                             const Provider& provider,
                              std::string seed) {
   CheckInputs olds = PrepareCheck(old_state.get(), false, false);
   CheckRequest request;
@@ -52,6 +57,12 @@ CheckRequest CheckRequestFor(const RunContext& context,
   request.old_outputs = std::move(olds.old_outputs);
   request.news = std::move(news);
   request.allow_unknowns = context.preview;
+  if (provider.supports_autonaming()) {
+    bool is_specific = false;
+    request.autonaming =
+        NameFor(context.request.info.autonaming.For(urn.type(), &is_specific), urn.name(), seed)
+            .options;
+  }
   request.random_seed = std::move(seed);
   return request;
 }

@@ -38,6 +38,7 @@ CheckRequest CheckRequestFor(const RunContext& context,
                              const Urn& urn,
                              const StatePtr& old_state,
                              PropertyMap news,
+                             const Provider& provider,
                              std::string seed);
 DiffRequest DiffRequestFor(const RunContext& context,
                            const Urn& urn,

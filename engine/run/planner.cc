@@ -272,6 +272,26 @@ Plan Planner::MakeImport(Work& work) {
   return plan;
 }
 
+// E73: whether the configuration gives the resource a name without a random part. Warns where the
+// provider cannot be told.
+bool Planner::NamesAreTaken(const Work& work) {
+  const Urn& urn = work.registration.urn;
+  if (!work.registration.goal.custom || urn.is_provider() || !work.provider) {
+    return false;
+  }
+  bool is_specific = false;
+  const NamingStrategy& strategy = context_.request.info.autonaming.For(urn.type(), &is_specific);
+  if (strategy.kind == NamingStrategy::Kind::kDefault) {
+    return false;
+  }
+  if (!work.provider->provider->supports_autonaming() && (is_specific || strategy.enforce)) {
+    context_.reporter.Warn(urn,
+                           "the configuration names this resource, but its provider takes no names "
+                           "from it; use a later version of the provider");
+  }
+  return NameFor(strategy, urn.name(), std::string()).deletes_first;
+}
+
 // ignoreChanges, then Check (E68, E74).
 Task<Result<void>> Planner::CheckInputs(Work& work) {
   const Goal& goal = work.registration.goal;
@@ -373,6 +393,9 @@ Task<Result<Plan>> Planner::Decide(Work& work) {
   question.was_deleted_first = work.is_recreated;
   question.is_gone = was_gone;
   question.delete_before_replace = goal.delete_before_replace;
+  if (NamesAreTaken(work)) {
+    question.delete_before_replace = true;
+  }
   if (old_state && !work.is_recreated && !old_state->external) {
     DAVIT_CO_TRY(question.diff,
                  co_await CompareWithOld(context_,

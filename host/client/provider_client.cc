@@ -12,6 +12,18 @@
 namespace davit {
 namespace {
 
+pulumirpc::CheckRequest::AutonamingOptions::Mode WireMode(AutonamingOptions::Mode mode) {
+  switch (mode) {
+    case AutonamingOptions::Mode::kPropose:
+      return pulumirpc::CheckRequest::AutonamingOptions::PROPOSE;
+    case AutonamingOptions::Mode::kEnforce:
+      return pulumirpc::CheckRequest::AutonamingOptions::ENFORCE;
+    case AutonamingOptions::Mode::kDisable:
+      return pulumirpc::CheckRequest::AutonamingOptions::DISABLE;
+  }
+  return pulumirpc::CheckRequest::AutonamingOptions::PROPOSE;
+}
+
 // P73.
 template <typename Message>
 void SetIdentity(const Urn& urn, Message* message) {
@@ -232,6 +244,10 @@ Task<Result<CheckResponse>> ProviderClient::Check(CheckRequest request, CancelTo
   }
   if (!encoded) {
     co_return NotSent(encoded.error(), "Check");
+  }
+  if (request.autonaming) {
+    message.mutable_autonaming()->set_proposed_name(request.autonaming->proposed_name);
+    message.mutable_autonaming()->set_mode(WireMode(request.autonaming->mode));
   }
   const HiddenTexts secrets = impl->Secrets({&request.olds, &request.old_outputs, &request.news});
   pulumirpc::CheckResponse response;

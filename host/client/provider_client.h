@@ -98,6 +98,7 @@ class ProviderClient final : public Provider {
   const std::string& version() const override;
   bool is_alive() const override;
   bool supports_preview() const override;
+  bool supports_autonaming() const override;
   Task<Result<std::string>> GetSchema(CancelToken cancel) override;
   Task<Result<CheckResponse>> CheckConfig(CheckRequest request, CancelToken cancel) override;
   Task<Result<DiffResponse>> DiffConfig(DiffRequest request, CancelToken cancel) override;

@@ -134,6 +134,10 @@ bool ProviderClient::supports_preview() const {
   return impl_->features.supports_preview;
 }
 
+bool ProviderClient::supports_autonaming() const {
+  return impl_->features.supports_autonaming;
+}
+
 const ProviderFeatures& ProviderClient::features() const {
   return impl_->features;
 }

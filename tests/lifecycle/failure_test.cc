@@ -5,13 +5,6 @@
 
 namespace davit::testing {
 
-TEST_CASE("[E73] an autonaming strategy is refused before anything begins") {
-  FakeStack stack;
-  stack.config["pulumi:autonaming"] = ConfigValue{"{}", false, true};
-  CHECK(stack.Up({{.name = "a"}}).kind == DeploymentResultKind::kFailed);
-  CHECK(stack.host.log.empty());
-}
-
 TEST_CASE("[E29] a failed step: nothing stored, dependents not tried, nothing deleted") {
   FakeStack stack;
   stack.Up({{.name = "dropped"}});

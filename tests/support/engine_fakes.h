@@ -368,6 +368,7 @@ class FakeStack {
   MemoryJournal journal;
   DeploymentOptions options;
   std::map<std::string, ConfigValue> config;
+  Autonaming naming;
   CancelSource cancel;
   MonitorHost* monitors = nullptr;
   StackReader* stacks = nullptr;
@@ -384,6 +385,7 @@ class FakeStack {
     request.info.stack = "dev";
     request.info.preview = options.preview;
     request.info.config = config;
+    request.info.autonaming = naming;
     request.base = state;
     request.source = program;
     request.journal = &journal;
