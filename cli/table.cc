@@ -7,7 +7,7 @@
 namespace davit {
 namespace {
 
-std::vector<std::string> Lines(const std::string& cell) {
+std::vector<std::string> LinesOfCell(const std::string& cell) {
   std::vector<std::string> lines(1);
   for (char c : cell) {
     if (c == '\n') {
@@ -26,7 +26,7 @@ std::string TableText(const std::vector<std::vector<std::string>>& rows, std::si
   for (const std::vector<std::string>& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) {
-      for (const std::string& line : Lines(row[i])) {
+      for (const std::string& line : LinesOfCell(row[i])) {
         widths[i] = std::max(widths[i], DisplayWidth(line));
       }
     }
@@ -36,7 +36,7 @@ std::string TableText(const std::vector<std::vector<std::string>>& rows, std::si
     std::vector<std::vector<std::string>> cells;
     std::size_t height = 1;
     for (const std::string& cell : row) {
-      cells.push_back(Lines(cell));
+      cells.push_back(LinesOfCell(cell));
       height = std::max(height, cells.back().size());
     }
     for (std::size_t line = 0; line < height; ++line) {

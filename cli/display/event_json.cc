@@ -11,7 +11,7 @@
 namespace davit {
 namespace {
 
-constexpr std::string_view kMask = "[secret]";
+constexpr std::string_view kSecretText = "[secret]";
 
 std::string_view SeverityName(Severity severity) {
   switch (severity) {
@@ -63,11 +63,11 @@ void WriteSecret(const PropertyValue& inner, SecretForm form, JsonWriter* json) 
           .Key(kSignatureKey)
           .String(kSecretSignature)
           .Key("ciphertext")
-          .String(kMask)
+          .String(kSecretText)
           .EndObject();
       return;
     case SecretForm::kText:
-      json->String(kMask);
+      json->String(kSecretText);
       return;
     case SecretForm::kShown:
       WriteValue(inner, form, json);

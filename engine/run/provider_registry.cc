@@ -7,7 +7,7 @@
 namespace davit {
 namespace {
 
-constexpr const char* kInternal = "__internal";
+constexpr const char* kInternalKey = "__internal";
 
 std::string ReferenceText(const Urn& urn, const std::string& id) {
   return ProviderRef{urn, id}.Text();
@@ -60,7 +60,7 @@ Task<Result<CheckResponse>> ProviderRegistry::Check(Urn urn,
     response = std::move(unchanged);
   }
   PropertyMap& inputs = response->inputs;
-  if (inputs.erase(kInternal) > 0) {
+  if (inputs.erase(kInternalKey) > 0) {
     warnings->push_back("the provider returned the reserved input '__internal'; it is ignored");
   }
   const auto version = news.find("version");
@@ -76,9 +76,9 @@ Task<Result<CheckResponse>> ProviderRegistry::Check(Urn urn,
                      "CheckConfig must return 'version' as it was given");
     }
   }
-  const auto internal = news.find(kInternal);
+  const auto internal = news.find(kInternalKey);
   if (internal != news.end()) {
-    inputs[kInternal] = internal->second;
+    inputs[kInternalKey] = internal->second;
   }
   co_return response;
 }

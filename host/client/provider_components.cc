@@ -10,14 +10,14 @@
 namespace davit {
 namespace {
 
-void AddUrns(const std::vector<Urn>& urns, google::protobuf::RepeatedPtrField<std::string>* out) {
+void ListUrns(const std::vector<Urn>& urns, google::protobuf::RepeatedPtrField<std::string>* out) {
   for (const Urn& urn : urns) {
     out->Add(std::string(urn.text()));
   }
 }
 
-void AddTexts(const std::vector<std::string>& texts,
-              google::protobuf::RepeatedPtrField<std::string>* out) {
+void ListTexts(const std::vector<std::string>& texts,
+               google::protobuf::RepeatedPtrField<std::string>* out) {
   for (const std::string& text : texts) {
     out->Add(std::string(text));
   }
@@ -72,7 +72,7 @@ std::string DurationText(double seconds) {
   return seconds == 0 ? std::string() : fmt::format("{}s", seconds);
 }
 
-void SetAlias(const AliasSpec& alias, pulumirpc::Alias* out) {
+void FillAlias(const AliasSpec& alias, pulumirpc::Alias* out) {
   if (!alias.urn.empty()) {
     out->set_urn(alias.urn.text());
     return;
@@ -134,7 +134,7 @@ Task<Result<CallResponse>> ProviderClient::Call(CallRequest request, CancelToken
   message.set_dryrun(request.preview);
   message.set_accepts_output_values(true);
   for (const auto& [key, urns] : request.arg_dependencies) {
-    AddUrns(urns, (*message.mutable_argdependencies())[key].mutable_urns());
+    ListUrns(urns, (*message.mutable_argdependencies())[key].mutable_urns());
   }
   CodecOptions codec;
   codec.keep_unknowns = true;
@@ -186,12 +186,12 @@ Task<Result<ConstructResponse>> ProviderClient::Construct(ConstructRequest reque
   message.set_name(goal.name);
   message.set_parent(goal.parent.text());
   for (const auto& [key, urns] : goal.property_dependencies) {
-    AddUrns(urns, (*message.mutable_inputdependencies())[key].mutable_urns());
+    ListUrns(urns, (*message.mutable_inputdependencies())[key].mutable_urns());
   }
   message.mutable_providers()->insert(goal.providers.begin(), goal.providers.end());
-  AddUrns(goal.dependencies, message.mutable_dependencies());
+  ListUrns(goal.dependencies, message.mutable_dependencies());
   for (const AliasSpec& alias : goal.aliases) {
-    SetAlias(alias, message.add_aliases());
+    FillAlias(alias, message.add_aliases());
   }
   if (goal.protect) {
     message.set_protect(*goal.protect);
@@ -202,9 +202,9 @@ Task<Result<ConstructResponse>> ProviderClient::Construct(ConstructRequest reque
   if (goal.delete_before_replace) {
     message.set_deletebeforereplace(*goal.delete_before_replace);
   }
-  AddTexts(goal.additional_secret_outputs, message.mutable_additionalsecretoutputs());
-  AddTexts(goal.ignore_changes, message.mutable_ignorechanges());
-  AddTexts(goal.replace_on_changes, message.mutable_replaceonchanges());
+  ListTexts(goal.additional_secret_outputs, message.mutable_additionalsecretoutputs());
+  ListTexts(goal.ignore_changes, message.mutable_ignorechanges());
+  ListTexts(goal.replace_on_changes, message.mutable_replaceonchanges());
   pulumirpc::ConstructRequest::CustomTimeouts* timeouts =
       message.mutable_customtimeouts();  // always present
   timeouts->set_create(DurationText(goal.custom_timeouts.create));
@@ -212,7 +212,7 @@ Task<Result<ConstructResponse>> ProviderClient::Construct(ConstructRequest reque
   timeouts->set_delete_(DurationText(goal.custom_timeouts.delete_));
   timeouts->set_read(DurationText(goal.custom_timeouts.read));
   message.set_deletedwith(goal.deleted_with.text());
-  AddUrns(goal.replace_with, message.mutable_replace_with());
+  ListUrns(goal.replace_with, message.mutable_replace_with());
   message.set_accepts_output_values(true);
   CodecOptions codec = impl->Request(true, false);
   codec.keep_outputs = impl->features.accepts_outputs;

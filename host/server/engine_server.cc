@@ -11,7 +11,7 @@
 namespace davit {
 namespace {
 
-RpcStatus FromError(const Error& error) {
+RpcStatus SchemaFailure(const Error& error) {
   return Refuse(
       error.kind == ErrorKind::kUnimplemented ? RpcCode::kUnimplemented : RpcCode::kUnknown,
       error.Text());
@@ -116,7 +116,7 @@ struct EngineServer::Impl {
     }
     Result<std::string> schema = co_await options.get_schema(std::move(package));
     if (!schema) {
-      co_return FromError(schema.error());
+      co_return SchemaFailure(schema.error());
     }
     response->set_schema(*std::move(schema));
     co_return RpcStatus();

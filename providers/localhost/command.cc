@@ -20,7 +20,7 @@ SchemaType CommandType() {
   return SchemaType::OneOf({SchemaType::String(), SchemaType::ListOf(SchemaType::String())});
 }
 
-kit::ResourceSchema Schema() {
+kit::ResourceSchema CommandSchema() {
   kit::ResourceSchema schema;
   schema.token = "localhost:index:Command";
   schema.description =
@@ -102,7 +102,7 @@ bool IsRunInput(std::string_view name) {
 
 class Command final : public kit::ResourceHandler {
  public:
-  Command() : ResourceHandler(Schema()) {}
+  Command() : ResourceHandler(CommandSchema()) {}
 
   Result<CheckResponse> Check(const CheckRequest& request, CallContext& call) override {
     DAVIT_TRY(CheckResponse response, ResourceHandler::Check(request, call));

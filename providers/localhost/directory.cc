@@ -17,7 +17,7 @@ namespace {
 using kit::CallContext;
 using kit::SchemaType;
 
-kit::ResourceSchema Schema() {
+kit::ResourceSchema DirectorySchema() {
   kit::ResourceSchema schema;
   schema.token = "localhost:index:Directory";
   schema.description = "A directory.";
@@ -71,7 +71,7 @@ Result<void> MakeDirectory(const std::string& path, bool with_parents) {
 
 class Directory final : public kit::ResourceHandler {
  public:
-  Directory() : ResourceHandler(Schema()) {}
+  Directory() : ResourceHandler(DirectorySchema()) {}
 
   Result<CheckResponse> Check(const CheckRequest& request, CallContext& call) override {
     DAVIT_TRY(CheckResponse response, ResourceHandler::Check(request, call));

@@ -12,7 +12,7 @@ namespace {
 using kit::CallContext;
 using kit::SchemaType;
 
-kit::ResourceSchema Schema() {
+kit::ResourceSchema FileSchema() {
   kit::ResourceSchema schema;
   schema.token = "localhost:index:File";
   schema.description = "A file with the given bytes. It is written as a whole or not at all.";
@@ -97,7 +97,7 @@ Result<FileDigest> Write(const std::string& path,
 
 class File final : public kit::ResourceHandler {
  public:
-  File() : ResourceHandler(Schema()) {}
+  File() : ResourceHandler(FileSchema()) {}
 
   Result<CheckResponse> Check(const CheckRequest& request, CallContext& call) override {
     DAVIT_TRY(CheckResponse response, ResourceHandler::Check(request, call));

@@ -43,12 +43,12 @@ class Sha256 {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
 };
 
-class Descriptor {
+class FileHandle {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { Close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  explicit FileHandle(int number) : number_(number) {}
+  ~FileHandle() { Close(); }
+  FileHandle(const FileHandle&) = delete;
+  FileHandle& operator=(const FileHandle&) = delete;
   int get() const { return number_; }
   bool is_open() const { return number_ >= 0; }
   /// Returns 0 or an error number.
@@ -65,7 +65,7 @@ class Descriptor {
 /// Calls `use` with each piece of the file.
 template <typename Use>
 Result<void> ForEachChunk(const std::string& path, Use use) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!file.is_open()) {
     return Fail(SystemError("read", path, errno));
   }
@@ -109,7 +109,7 @@ int RenameToFreeName(const std::string& from, const std::string& to) {
 }
 
 Result<FileDigest> FillFile(const std::string& path, const FileSource& source, mode_t mode) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  FileHandle file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.is_open()) {
     return Fail(SystemError("create", path, errno));
   }
@@ -247,7 +247,7 @@ Result<FileDigest> WriteFile(const std::string& path,
     return Fail(SystemError("write", path, error));
   }
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  const Descriptor handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileHandle handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (handle.is_open() && ::fsync(handle.get()) != 0) {
     Error failure = SystemError("sync", folder, errno);
     failure.kind = ErrorKind::kOutcomeUnknown;
