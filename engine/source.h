@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/autonaming.h"
 #include "engine/base/cancel.h"
 #include "engine/base/result.h"
 #include "engine/base/task.h"
 #include "engine/callbacks.h"
 #include "engine/model/goal.h"
 #include "engine/model/snapshot.h"
-#include "engine/plan/autonaming.h"
 #include "engine/provider.h"
 
 namespace davit {
@@ -157,8 +157,8 @@ class MonitorHost {
 class StackReader {
  public:
   virtual ~StackReader() = default;
-  /// `name` as programs write it, such as `organization/project/stack`. Its state as stored; an error
-  /// that names it when there is no such stack.
+  /// `name` as programs write it, such as `organization/project/stack`. Its state as stored; an
+  /// error that names it when there is no such stack.
   virtual Task<Result<Snapshot>> Read(std::string name) = 0;
 };
 
@@ -167,8 +167,8 @@ class StackReader {
 class Source {
  public:
   virtual ~Source() = default;
-  /// The packages that the program says it needs, with versions and URLs as far as it names any; default providers take
-  /// from here what their resources leave out (E171).
+  /// The packages that the program says it needs, with versions and URLs as far as it names any;
+  /// default providers take from here what their resources leave out (E171).
   virtual std::vector<PackageDescriptor> RequiredPackages() const { return {}; }
   virtual Task<Result<void>> Run(Monitor& monitor, const RunInfo& info, CancelToken cancel) = 0;
 };

@@ -1,6 +1,6 @@
 // Names that the configuration proposes (E73).
 
-#include "engine/plan/autonaming.h"
+#include "engine/autonaming.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "engine/plan/autonaming.h"
+#include "engine/autonaming.h"
 
 #include <charconv>
 #include <string_view>
