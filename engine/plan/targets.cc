@@ -75,10 +75,13 @@ bool Selection::Includes(const ResourceState& state) {
     return true;
   }
   const bool by_targets = !targets_.empty();
-  bool is_named = (by_targets ? targets_ : excludes_).Names(state.urn);
+  const TargetList& list = by_targets ? targets_ : excludes_;
+  bool is_named = list.Names(state.urn);
   if (!is_named && (by_targets ? target_dependents_ : exclude_dependents_)) {
     const std::vector<Urn> urns = DependenciesOf(state);
-    is_named = std::ranges::any_of(urns, [&](const Urn& urn) { return named_.contains(urn); });
+    // A record may be listed under the URN that it keeps while its registration has another (E126).
+    is_named = std::ranges::any_of(
+        urns, [&](const Urn& urn) { return named_.contains(urn) || list.Names(urn); });
     const Result<ProviderRef> provider = ProviderRef::Parse(state.provider);
     is_named = is_named || (provider && named_.contains(provider->urn));
   }

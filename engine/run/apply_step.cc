@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/model/provider_ref.h"
 #include "engine/plan/provider_inputs.h"
 #include "engine/run/read_back.h"
@@ -117,7 +119,10 @@ Task<Result<void>> ApplyRead(RunContext& context, Step& step) {
     state.created = step.old_state->created;
     state.modified = step.old_state->modified;
   }
-  if (state.id == kUnknownId) {
+  const bool waits = context.preview && std::ranges::any_of(state.dependencies, [&](const Urn& urn) {
+    return context.made.contains(urn);
+  });
+  if (state.id == kUnknownId || waits) {
     co_return Result<void>();  // E101: outputs are empty
   }
   ReadRequest request;

@@ -173,7 +173,10 @@ Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
     co_return decision;
   }
   if (!state.custom) {
-    co_return DiffInputs(old_state->inputs, state.inputs, state.ignore_changes);
+    // E62: that there is a change, not which.
+    const DiffDecision seen = DiffInputs(old_state->inputs, state.inputs, state.ignore_changes);
+    decision.has_changes = seen.has_changes;
+    co_return decision;
   }
   if (state.urn.is_provider()) {
     DAVIT_CO_TRY(decision,

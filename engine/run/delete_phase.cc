@@ -98,17 +98,23 @@ std::vector<std::size_t> DependentsAmong(const RecordGraph& graph,
   return dependents;
 }
 
-// E129: the chosen records, everything that depends on them or lies below them, and what their
-// replacement would replace. False: refused.
+// E129: of what goes, the records that are chosen, and what depends on a chosen record, lies below it
+// or would be replaced with it, whether that one goes itself or not. False: refused.
 Task<Result<bool>> ConstrainToTargets(RunContext& context, Records& records) {
+  std::set<std::size_t> named;
   std::set<std::size_t> chosen;
   std::set<std::size_t> replaced_with;
-  for (const std::size_t index : records.condemned) {
+  for (std::size_t index = 0; index < records.list.size(); ++index) {
     if (context.selection.targets().Names(records.list[index]->urn)) {
+      named.insert(index);
+    }
+  }
+  for (const std::size_t index : records.condemned) {
+    if (named.contains(index)) {
       chosen.insert(index);
     }
   }
-  for (const std::size_t index : chosen) {
+  for (const std::size_t index : named) {
     DAVIT_CO_TRY(std::vector<StatePtr> with_it,
                  co_await ReplacedWith(context, records.list[index]));
     for (const StatePtr& state : with_it) {
@@ -120,7 +126,7 @@ Task<Result<bool>> ConstrainToTargets(RunContext& context, Records& records) {
       }
     }
   }
-  std::set<std::size_t> reached = chosen;
+  std::set<std::size_t> reached = named;
   reached.insert(replaced_with.begin(), replaced_with.end());
   const std::vector<std::size_t> dependents =
       DependentsAmong(*records.graph, records.condemned, reached);

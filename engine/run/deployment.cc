@@ -143,10 +143,10 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
   if (ended_well && options.mode == DeploymentMode::kRefresh) {
     co_await RefreshUnregistered(context);
   } else if (ended_well) {
-    if (options.mode == DeploymentMode::kUpdate) {
+    co_await RunDeletePhase(context);
+    if (options.mode == DeploymentMode::kUpdate && !context.generator_failed) {  // E131
       CheckLiterals(context, context.selection.targets(), "target");
     }
-    co_await RunDeletePhase(context);
   }
   if (monitor) {
     co_await monitor->Close();

@@ -130,7 +130,13 @@ Task<void> Generator::RunPlanned(std::shared_ptr<Registration> registration,
     Wake();
     co_return;
   }
-  Answer(*registration, *plan);
+  try {
+    Answer(*registration, *plan);
+  } catch (const std::exception& exception) {  // the program must not wait for ever
+    Refuse(MakeError(ErrorKind::kBug, exception.what()), registration->urn);
+    registration->reply.Set(Fail(StoppedError()));
+    Wake();
+  }
 }
 
 void Generator::Answer(Registration& registration, const Plan& plan) {
@@ -147,6 +153,7 @@ void Generator::Answer(Registration& registration, const Plan& plan) {
     DAVIT_CHECK(matched != context_.matched.end(), "a registration without record");
     at = context_.news.find(matched->second->urn);
     DAVIT_CHECK(at != context_.news.end(), "a registration without record");
+    response.urn = matched->second->urn;  // E126: what depends on it has to find it in the state
   }
   const ResourceState& state = *at->second;
   response.id = state.id;
@@ -166,6 +173,9 @@ Task<void> Generator::AnswerSkipped(std::shared_ptr<Registration> registration) 
   response.result = RegisterResult::kSkip;
   response.unknown = true;
   const Goal& goal = registration->goal;
+  if (registration->urn.is_provider()) {
+    response.id = std::string(kUnknownId);  // a reference to it is one to an unknown provider
+  }
   if (goal.custom && !registration->is_read && !registration->urn.is_provider()) {
     const auto matched = context_.matched.find(registration->urn);
     const StatePtr old_state = matched == context_.matched.end() ? nullptr : matched->second;

@@ -148,6 +148,7 @@ Result<Plan> Planner::MakeUntargeted(Work& work) {
     return MakeSame(work, true);  // E124
   }
   context_.untargeted.insert(urn);
+  context_.logical_op[urn] = StepOp::kSame;
   Plan plan;
   if (context_.claimed.contains(
           work.old_state.get())) {  // carried forward before its own registration
@@ -446,7 +447,11 @@ Task<Result<Plan>> Planner::Decide(Work& work) {
     plan.chain.push_back(std::move(planned));
   }
   StepOp logical = plan.chain.back().op;
-  if (replaces || row == StepRow::kRecreate || row == StepRow::kReplaceExternal) {
+  const bool recreates = replaces || row == StepRow::kRecreate || row == StepRow::kReplaceExternal;
+  if (recreates || logical == StepOp::kCreate) {
+    context_.made.insert(urn);
+  }
+  if (recreates) {
     logical = goal.custom ? StepOp::kReplace : StepOp::kCreateReplacement;
   }
   context_.logical_op[urn] = logical;
@@ -462,8 +467,15 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
   if (urn.is_root_stack()) {
     context_.root_stack = urn;
   }
-  const bool is_included = context_.selection.Includes(*work.state) || IsAlwaysIncluded(urn);
-  if (!is_included) {
+  const bool is_selected = context_.selection.Includes(*work.state);
+  if (!is_selected && !IsAlwaysIncluded(urn)) {
+    if (options.mode == DeploymentMode::kRefresh && goal.custom && work.old_state) {
+      context_.news.emplace(urn, work.old_state);  // E149: stays where it is
+      co_return Plan();
+    }
+    if (work.conflict) {
+      co_return Fail(*std::move(work.conflict));
+    }
     co_return MakeUntargeted(work);
   }
   if (context_.carried_forward.erase(urn) > 0) {
@@ -478,7 +490,7 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
   const bool refreshes =
       options.run_program && (options.mode == DeploymentMode::kRefresh ||
                               (options.refresh_first && !context_.makes_nothing()));
-  if (refreshes && work.old_state && !registration.is_resumed) {
+  if (refreshes && is_selected && work.old_state && !registration.is_resumed) {
     DAVIT_CO_TRY_VOID(co_await PrepareRefresh(work));
     co_return MakeRefresh(work);
   }
@@ -544,7 +556,11 @@ Task<Result<Plan>> Planner::Make(Registration& registration) {
     registration.seed = context_.request.ids->RandomBytes(32);
   }
   FindOld(work);
-  const std::vector<Urn> needs = DependenciesOf(*work.state);
+  std::vector<Urn> needs = DependenciesOf(*work.state);
+  const Result<ProviderRef> provider = ProviderRef::Parse(work.state->provider);
+  if (provider) {
+    needs.push_back(provider->urn);
+  }
   const bool is_lost = std::ranges::any_of(
       needs, [&](const Urn& urn) { return context_.failed_or_skipped.contains(urn); });
   if (is_lost) {  // E30

@@ -279,6 +279,13 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Register(Goal goal,
                         ? own->second
                         : InheritedProvider(goal.parent, package, is_component && !goal.remote);
   }
+  std::string default_provider;  // E53: that of the parent
+  if (goal.provider.empty() && goal.custom && !is_provider && parent != inherited_.end()) {
+    const Result<ProviderRef> reference = ProviderRef::Parse(parent->second.default_provider);
+    if (reference && reference->package() == package) {
+      default_provider = parent->second.default_provider;
+    }
+  }
   if (goal.remote) {
     transforms_.Keep(urn, std::move(transforms));  // E186
   } else if (transforms.empty() && transforms_.empty()) {
@@ -294,6 +301,7 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Register(Goal goal,
   Inherited inherited;
   inherited.is_component = is_component;
   inherited.provider = goal.provider;
+  inherited.default_provider = default_provider;
   inherited.providers = goal.providers;
   if (is_component && parent != inherited_.end() && parent->second.is_component) {
     inherited.providers.insert(parent->second.providers.begin(), parent->second.providers.end());
@@ -307,10 +315,19 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Register(Goal goal,
     inherited_[urn] = std::move(inherited);
   }
 
+  if (goal.provider.empty()) {
+    goal.provider = std::move(default_provider);
+  }
   Result<PackageDescriptor> descriptor =
       PackageFor(package, goal.package_ref, goal.version, goal.download_url);
   if (!descriptor) {
     co_return Fail(Reported(std::move(descriptor).error(), urn));
+  }
+  // E54; before the engine's own properties join those of a provider.
+  if (!goal.has_property_dependencies && !goal.remote) {
+    for (const auto& [key, value] : goal.properties) {
+      goal.property_dependencies[key] = goal.dependencies;
+    }
   }
   if (is_provider) {  // E166
     descriptor->checksums = goal.checksums.empty() ? descriptor->checksums : goal.checksums;
@@ -321,6 +338,9 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Register(Goal goal,
       co_return Fail(Reported(std::move(reference).error(), urn));
     }
     goal.provider = *std::move(reference);
+    if (!goal.remote) {
+      inherited_[urn].default_provider = goal.provider;
+    }
   }
   if (is_component && !goal.remote) {
     goal.provider.clear();
@@ -336,11 +356,6 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Register(Goal goal,
       if (std::ranges::find(urns, dependency) == urns.end()) {
         urns.push_back(dependency);
       }
-    }
-  }
-  if (!goal.has_property_dependencies && !goal.remote) {
-    for (const auto& [key, value] : goal.properties) {
-      goal.property_dependencies[key] = goal.dependencies;
     }
   }
   Result<PropertyMap> hashed = Hashed(

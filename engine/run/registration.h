@@ -41,6 +41,7 @@ class RegistrationMonitor final : public Monitor {
   struct Inherited {
     bool is_component = false;
     std::string provider;  ///< explicit or inherited, never a default one
+    std::string default_provider;  ///< the default one that a custom resource uses
     std::map<std::string, std::string> providers;
     std::optional<bool> protect;
     std::optional<bool> retain_on_delete;

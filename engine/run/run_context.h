@@ -101,6 +101,7 @@ struct RunContext {
   std::unordered_map<const ResourceState*, const ResourceState*> origin;
   std::unordered_map<Urn, StepOp> logical_op;  ///< what was done to it, for RegisterOutputs
   std::unordered_set<Urn> replaced;            ///< being replaced in this run (E85, E86)
+  std::unordered_set<Urn> made;                ///< created or replaced in this run (E101)
   std::unordered_set<Urn> skipped_creates;     ///< D9
   std::unordered_set<Urn> untargeted;          ///< registered and kept as they are (E126)
   std::unordered_set<Urn> failed_or_skipped;   ///< under continue-on-error (E30)

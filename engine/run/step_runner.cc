@@ -338,11 +338,12 @@ Task<bool> RunChain(RunContext& context, Chain& chain, WorkerSlot slot) {
 }
 
 Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap outputs) {
-  if (context.skipped_creates.contains(urn) || context.untargeted.contains(urn) ||
-      context.failed_or_skipped.contains(urn)) {
+  const auto at = context.news.find(urn);
+  const bool is_elsewhere = context.untargeted.contains(urn) && at == context.news.end();
+  if (context.skipped_creates.contains(urn) || context.failed_or_skipped.contains(urn) ||
+      is_elsewhere) {
     co_return Result<void>();  // E22: accepted and ignored
   }
-  const auto at = context.news.find(urn);
   if (at == context.news.end()) {
     co_return Fail(ErrorKind::kInvalid,
                    fmt::format("outputs were sent for '{}', which is not registered", urn.text()),

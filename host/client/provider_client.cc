@@ -398,7 +398,10 @@ Task<Result<ReadResponse>> ProviderClient::Read(ReadRequest request, CancelToken
   message.mutable_properties();  // sent empty by an import, which leaves the inputs out
   if (request.send_inputs) {
     const CodecOptions old_codec = impl->Request(false, true);
-    Result<void> encoded = EncodeStruct(request.inputs, old_codec, message.mutable_inputs());
+    Result<void> encoded;
+    if (!request.inputs.empty()) {
+      encoded = EncodeStruct(request.inputs, old_codec, message.mutable_inputs());
+    }
     if (encoded) {
       encoded = EncodeStruct(request.state, old_codec, message.mutable_properties());
     }

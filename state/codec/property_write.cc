@@ -196,7 +196,9 @@ class Writer {
   // S54.
   std::string Inner(const Secret& secret, int depth, bool* has_raw_bytes) {
     PropertyWriting nested;
-    nested.secrets = SecretsOut::kNested;
+    // Where secrets are shown, those inside are too.
+    nested.secrets = writing_.secrets == SecretsOut::kPlaintext ? SecretsOut::kPlaintext
+                                                                : SecretsOut::kNested;
     nested.html = HtmlEscaping::kOn;
     std::string text;
     Writer(nested, &text).Value(secret.Reveal(), depth + 1);
