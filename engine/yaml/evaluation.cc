@@ -283,6 +283,7 @@ Task<std::optional<YamlResourceResult>> YamlRun::ReadResource(const YamlResource
   read.download_url = goal.download_url;
   read.additional_secret_outputs = goal.additional_secret_outputs;
   read.source_position = goal.source_position;
+  read.dependencies = goal.dependencies;
   for (const YamlProperty& property : resource.get_state) {
     Evaluated value = co_await Evaluate(property.value);
     if (!value) {

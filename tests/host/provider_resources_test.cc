@@ -341,7 +341,8 @@ TEST_CASE("P75, P76 kinds of errors by code and call, and the attached cause") {
   REQUIRE(create().message == "it failed: the disk is full");
 }
 
-TEST_CASE("P81 Read: an import sends no inputs and empty properties, a refresh both") {
+TEST_CASE(
+    "P81 Read: an import sends no inputs and empty properties, a refresh the inputs there are") {
   Connection c;
   c.Handshake();
   rpc::ReadRequest seen;
@@ -359,6 +360,9 @@ TEST_CASE("P81 Read: an import sends no inputs and empty properties, a refresh b
   REQUIRE(!response->outputs);
   REQUIRE(!response->inputs);
   request.send_inputs = true;
+  REQUIRE(Await(c.loop, c.client->Read(request, {})));
+  REQUIRE(FieldsOf(seen) == Names{"id", "name", "properties", "type", "urn"});  // none, so not sent
+  request.inputs["a"] = 1;
   REQUIRE(Await(c.loop, c.client->Read(request, {})));
   REQUIRE(FieldsOf(seen) == Names{"id", "inputs", "name", "properties", "type", "urn"});
 }
