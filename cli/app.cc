@@ -281,6 +281,8 @@ Result<DeploymentResult> App::Run(RunRequest request) {
   deployment.pool = parts.providers;
   deployment.stacks = request.stacks;
   deployment.monitors = parts.monitors.get();
+  deployment.plan = request.plan;
+  deployment.makes_plan = request.makes_plan;
   deployment.cancel = parts.cancel.token();
   Result<DeploymentResult> result = parts.RunToEnd(RunDeployment(std::move(deployment)));
   *tick = nullptr;

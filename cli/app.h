@@ -26,6 +26,8 @@ struct RunRequest {
   Source* source = nullptr;
   Journal* journal = nullptr;  ///< null: nothing is kept (a preview)
   EventSink* events = nullptr;
+  const UpdatePlan* plan = nullptr;  ///< what the run is held to; null: nothing
+  bool makes_plan = false;
   StackReader* stacks = nullptr;  ///< for stack references
   /// Called about ten times a second while the run lasts.
   std::function<void(std::chrono::system_clock::time_point)> tick;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "engine/model/snapshot.h"
 #include "engine/provider.h"
 #include "engine/source.h"
+#include "engine/update_plan.h"
 #include "engine/value/asset_hash.h"
 
 namespace davit {
@@ -64,6 +66,8 @@ struct DeploymentRequest {
   std::shared_ptr<ProviderPool> pool;
   StackReader* stacks = nullptr;    ///< for stack references; null: there are none
   MonitorHost* monitors = nullptr;  ///< for plugins that register resources; null: none can (E181)
+  const UpdatePlan* plan = nullptr;  ///< what the run is held to (E211); null: nothing
+  bool makes_plan = false;           ///< the result has a plan (E198)
   CancelToken cancel;  ///< first interrupt (E35)
 };
 
@@ -72,6 +76,7 @@ struct DeploymentResult {
   std::map<StepOp, int> changes;
   PropertyMap outputs;  ///< of the root stack, after the run
   bool maybe_corrupt = false;
+  std::optional<UpdatePlan> plan;  ///< of what was asked to make one
 };
 
 /// Runs the deployment to its end; events tell what happened. The result is an error only for a bug

@@ -8,6 +8,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/config_edit.h"
+#include "cli/commands/plan_file.h"
 #include "cli/commands/shared.h"
 #include "cli/pending_creates.h"
 #include "cli/stack_states.h"
@@ -75,6 +76,7 @@ Result<int> DeployCommand::Run() {
     return *ended;
   }
   DAVIT_TRY_VOID(LoadConfig());
+  DAVIT_TRY_VOID(LoadPlan());
   DAVIT_TRY_VOID(LoadProgram());
   DAVIT_TRY_VOID(PrepareSecrets());
   if (!context_.invocation().Text("message").empty()) {
@@ -186,14 +188,39 @@ Result<void> DeployCommand::SettlePending() {
 Result<void> DeployCommand::LoadConfig() {
   const ProjectFile& project = session_->workspace.project();
   const Decrypter decrypt = DecrypterOf(manager_);
-  DAVIT_TRY(const EffectiveConfig config, MergeConfig(session_->file, project));
+  DAVIT_TRY(effective_config_, MergeConfig(session_->file, project));
   // C14: without its program, a destroy uses no configuration but that of providers in the state.
   const bool is_checked = (mode() != DeploymentMode::kDestroy || flags_.NeedsProgram()) &&
                           !context_.invocation().Bool("skip-config-validation");
   if (is_checked) {
-    DAVIT_TRY_VOID(ValidateConfig(config, session_->file, project, session_->stack.stack, decrypt));
+    DAVIT_TRY_VOID(ValidateConfig(effective_config_, session_->file, project, session_->stack.stack, decrypt));
   }
-  DAVIT_TRY(config_, Decrypted(config, session_->file, project, decrypt));
+  DAVIT_TRY(config_, Decrypted(effective_config_, session_->file, project, decrypt));
+  return {};
+}
+
+// C12, E211.
+Result<void> DeployCommand::LoadPlan() {
+  if (!flags_.plan.empty()) {
+    const std::filesystem::path path = std::filesystem::path(context_.directory()) / flags_.plan;
+    DAVIT_TRY(plan_, ReadPlanFile(path.string(), *session_, manager_));
+  }
+  return {};
+}
+
+// C13, C18.
+Result<void> DeployCommand::SavePlan(UpdatePlan plan, bool has_secrets) {
+  DAVIT_TRY_VOID(NeedManagerFor(has_secrets || HasSecrets(plan)));
+  PlanFileWriting writing;
+  writing.session = &*session_;
+  writing.config = &effective_config_;
+  writing.manager = manager_;
+  writing.time = std::chrono::time_point_cast<std::chrono::nanoseconds>(app_->loop().WallNow());
+  writing.show_secrets = context_.invocation().Bool("show-secrets");
+  const std::filesystem::path path = std::filesystem::path(context_.directory()) / flags_.save_plan;
+  DAVIT_TRY_VOID(WritePlanFile(path.string(), std::move(plan), writing));
+  context_.Err(fmt::format("The plan is in '{0}'; `davit up --plan '{0}'` does that and nothing else\n",
+                           flags_.save_plan));
   return {};
 }
 
@@ -291,6 +318,8 @@ Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& outpu
   request.base = state_.snapshot;
   request.source = source_.get();
   request.events = &output;
+  request.plan = plan_ ? &*plan_ : nullptr;
+  request.makes_plan = is_preview && (flags_.is_strict || !flags_.save_plan.empty());
   StackStates stacks(context_, session_->workspace);
   request.stacks = &stacks;
   request.tick = [&output](std::chrono::system_clock::time_point now) { output.Tick(now); };
@@ -328,16 +357,22 @@ Result<int> DeployCommand::RunBoth() {
 Result<std::optional<int>> DeployCommand::Preview() {
   const bool will_ask = !flags_.preview_only && !flags_.is_approved;
   RunOutput output(context_, DisplayFor(true), MessageMask(config_), log_.get(), will_ask);
-  DAVIT_TRY(const DeploymentResult result, RunOne(true, output));
+  DAVIT_TRY(DeploymentResult result, RunOne(true, output));
   if (flags_.preview_only) {
     app_->Close(&output);
   }
   output.End(app_->loop().WallNow());
   const int code = ExitOf(result, true);
+  const bool is_good = result.kind == DeploymentResultKind::kSucceeded;
+  if (is_good && !flags_.save_plan.empty()) {
+    DAVIT_TRY_VOID(SavePlan(*std::move(result.plan), output.has_secrets()));
+  } else if (is_good && flags_.is_strict) {
+    plan_ = std::move(result.plan);
+  }
   if (code != kExitOk || flags_.preview_only) {
     return std::optional<int>(code);
   }
-  DAVIT_TRY_VOID(NeedManagerFor(output));
+  DAVIT_TRY_VOID(NeedManagerFor(output.has_secrets()));
   if (will_ask) {
     DAVIT_TRY(const bool approved, Approved(output));
     if (!approved) {
@@ -370,8 +405,8 @@ Result<int> DeployCommand::Change() {
 }
 
 // Without a manager a secret could not be stored, and what was created would be lost.
-Result<void> DeployCommand::NeedManagerFor(const RunOutput& preview) {
-  if (manager_ || !preview.has_secrets()) {
+Result<void> DeployCommand::NeedManagerFor(bool has_secrets) {
+  if (manager_ || !has_secrets) {
     return {};
   }
   Result<std::shared_ptr<SecretsManager>> manager = session_->ManagerForWriting();

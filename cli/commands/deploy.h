@@ -37,7 +37,9 @@ class DeployCommand {
   Result<std::optional<int>> Preview();
   Result<int> Change();
   Result<bool> Approved(const RunOutput& preview);
-  Result<void> NeedManagerFor(const RunOutput& preview);
+  Result<void> NeedManagerFor(bool has_secrets);
+  Result<void> LoadPlan();
+  Result<void> SavePlan(UpdatePlan plan, bool has_secrets);
   int ExitOf(const DeploymentResult& result, bool is_preview) const;
   DisplayOptions DisplayFor(bool is_preview) const;
   Result<void> AfterDestroy();
@@ -50,7 +52,9 @@ class DeployCommand {
   bool has_settled_ = false;  ///< the state was edited and is not stored yet
   LoadedStack state_;
   std::shared_ptr<SecretsManager> manager_;
+  EffectiveConfig effective_config_;
   std::map<std::string, ConfigValue> config_;
+  std::optional<UpdatePlan> plan_;  ///< what the runs are held to (E211)
   std::unique_ptr<Source> source_;
   std::vector<PackageDescriptor> packages_;
   std::unique_ptr<EventLog> log_;

@@ -50,6 +50,8 @@ Result<void> CheckCombinations(const Invocation& words) {
   const std::vector<std::pair<Asked, Asked>> exclusive = {
       {is_on("yes"), is_on("preview-only")},
       {is_on("skip-preview"), is_on("preview-only")},
+      {is_on("strict"), is_on("skip-preview")},
+      {is_on("strict"), Asked{"plan", !words.Text("plan").empty()}},
       {names("target"), names("exclude")},
       {names("target-replace"), names("exclude")},
       {is_on("exclude-protected"), names("target")},
@@ -109,6 +111,9 @@ Result<DeployFlags> ReadDeployFlags(Context& context, DeploymentMode mode, bool 
   }
   flags.preview_only = preview_only || words.Bool("preview-only");
   flags.skip_preview = words.Bool("skip-preview");
+  flags.save_plan = words.Text("save-plan");
+  flags.plan = words.Text("plan");
+  flags.is_strict = words.Bool("strict");
   flags.expect_no_changes = words.Bool("expect-no-changes");
   const bool says_yes = words.Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");
   flags.is_approved = says_yes || flags.skip_preview;

@@ -8,6 +8,7 @@
 #include "engine/model/provider_ref.h"
 #include "engine/run/carry_forward.h"
 #include "engine/run/dependent_deletes.h"
+#include "engine/run/plan_hold.h"
 #include "engine/run/step_runner.h"
 
 namespace davit {
@@ -267,6 +268,12 @@ Task<void> RunDeletePhase(RunContext& context) {
   std::map<std::size_t, std::shared_ptr<Chain>> chains;
   for (const std::size_t index : records.condemned) {
     Result<std::shared_ptr<Chain>> chain = co_await PlanDelete(context, records, index);
+    if (chain) {
+      const Result<void> held = HoldSteps(context, **chain);
+      if (!held) {
+        chain = Fail(held.error());
+      }
+    }
     if (!chain) {
       Error error = std::move(chain).error();
       error.urn = records.list[index]->urn.text();

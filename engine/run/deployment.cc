@@ -8,6 +8,7 @@
 #include "engine/run/delete_phase.h"
 #include "engine/run/hooks.h"
 #include "engine/run/migrate_state.h"
+#include "engine/run/plan_hold.h"
 #include "engine/run/refresh.h"
 #include "engine/run/registration.h"
 
@@ -147,6 +148,7 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
     if (options.mode == DeploymentMode::kUpdate && !context.generator_failed) {  // E131
       CheckLiterals(context, context.selection.targets(), "target");
     }
+    ReportLeftovers(context);
   }
   if (monitor) {
     co_await monitor->Close();
@@ -231,6 +233,9 @@ Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
                                     : DeploymentResultKind::kSucceeded;
   result.maybe_corrupt = context.maybe_corrupt && !context.preview;
   result.changes = context.reporter.changes();
+  if (request.makes_plan) {
+    result.plan = context.plan_recorder.Take();
+  }
   const auto stack = context.news.find(context.root_stack);
   if (stack != context.news.end()) {
     result.outputs = stack->second->outputs;

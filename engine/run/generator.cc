@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/model/provider_ref.h"
+#include "engine/run/plan_hold.h"
 
 namespace davit {
 
@@ -74,6 +75,10 @@ Task<void> Generator::Serve(std::shared_ptr<Registration> registration) {
     Result<Plan> made = co_await planner_.Make(*registration);
     if (made) {
       *plan = *std::move(made);
+      const Result<void> held = HoldSteps(context_, plan->chain);
+      if (!held) {
+        failure = held.error();
+      }
     } else {
       failure = std::move(made).error();
     }

@@ -1,7 +1,7 @@
 #include "engine/run/look_ahead.h"
 
 #include "engine/plan/decide_step.h"
-#include "engine/run/planner.h"
+#include "engine/run/plan_hold.h"
 #include "engine/value/property_path.h"
 
 namespace davit {
@@ -111,7 +111,7 @@ bool PrepareLookAhead(RunContext& context, Registration& registration) {
     ahead->news = ApplyIgnoreChanges(old_state->inputs, ahead->news, goal.ignore_changes, nullptr);
   }
   ahead->asks_diff = old_state && AsksDiff(goal, *old_state);
-  registration.seed = context.request.ids->RandomBytes(32);
+  registration.seed = SeedFor(context, urn);
   registration.ahead = std::move(ahead);
   return true;
 }

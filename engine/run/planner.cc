@@ -8,6 +8,7 @@
 #include "engine/run/carry_forward.h"
 #include "engine/run/comparison.h"
 #include "engine/run/dependent_deletes.h"
+#include "engine/run/plan_hold.h"
 #include "engine/value/property_path.h"
 
 namespace davit {
@@ -293,12 +294,16 @@ bool Planner::NamesAreTaken(const Work& work) {
   return NameFor(strategy, urn.name(), std::string()).deletes_first;
 }
 
+// Whether there are inputs of before that count (E68, E210).
+bool Planner::ComparesInputs(const Work& work) {
+  return work.old_state && !work.is_recreated && !work.old_state->external && !work.is_forced;
+}
+
 // ignoreChanges, then Check (E68, E74).
 Task<Result<void>> Planner::CheckInputs(Work& work) {
   const Goal& goal = work.registration.goal;
   const Urn& urn = work.registration.urn;
-  const bool compares =
-      work.old_state && !work.is_recreated && !work.old_state->external && !work.is_forced;
+  const bool compares = ComparesInputs(work);
   PropertyMap news = goal.properties;
   if (compares && !goal.ignore_changes.empty()) {
     std::vector<std::string> failed;
@@ -529,6 +534,7 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
                          ImportedId(*work.old_state) == goal.import_id);
   Result<Plan> plan = Plan();
   if (imports) {
+    DAVIT_CO_TRY_VOID(HoldImport(context_, registration, work.old_state));
     plan = MakeImport(work);
   } else {
     DAVIT_CO_TRY_VOID(co_await CheckInputs(work));
@@ -536,6 +542,12 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
       co_return Fail(*std::move(work.conflict));
     }
     DAVIT_CO_TRY_VOID(CheckSkippedDependencies(work));
+    const bool compares = ComparesInputs(work);
+    DAVIT_CO_TRY_VOID(HoldGoal(context_,
+                               registration,
+                               work.old_state,
+                               compares ? work.old_state->inputs : PropertyMap(),
+                               work.state->inputs));
     plan = co_await Decide(work);
   }
   if (plan && !carried.chain.empty()) {
@@ -553,7 +565,7 @@ Task<Result<Plan>> Planner::Make(Registration& registration) {
   }
   DAVIT_CO_TRY_VOID(Admit(registration));
   if (registration.seed.empty()) {
-    registration.seed = context_.request.ids->RandomBytes(32);
+    registration.seed = SeedFor(context_, registration.urn);
   }
   FindOld(work);
   std::vector<Urn> needs = DependenciesOf(*work.state);

@@ -64,6 +64,7 @@ class Planner {
   Result<Plan> MakeUntargeted(Work& work);
   Plan MakeSame(Work& work, bool is_skipped_create);
   Result<void> CheckSkippedDependencies(const Work& work);
+  static bool ComparesInputs(const Work& work);
   Task<Result<void>> CheckInputs(Work& work);
   Task<Result<Plan>> Decide(Work& work);
   Task<Result<void>> PrepareReplacement(Work& work,

@@ -8,6 +8,7 @@
 #include "engine/base/semver.h"
 #include "engine/plan/provider_inputs.h"
 #include "engine/run/call.h"
+#include "engine/run/plan_hold.h"
 
 namespace davit {
 namespace {
@@ -393,10 +394,17 @@ Task<Result<void>> RegistrationMonitor::RegisterOutputs(Urn urn, PropertyMap out
     if (!hashed) {
       co_return Fail(Reported(std::move(hashed).error(), urn));
     }
+    Result<void> held = HoldOutputs(context_, urn, *hashed);
+    if (!held) {
+      co_return Fail(Reported(std::move(held).error(), urn));
+    }
     context_.stack_outputs = *std::move(hashed);
     co_return Result<void>();
   }
-  Result<void> stored = co_await StoreOutputs(context_, urn, std::move(outputs));
+  Result<void> stored = HoldOutputs(context_, urn, outputs);
+  if (stored) {
+    stored = co_await StoreOutputs(context_, urn, std::move(outputs));
+  }
   if (!stored) {
     co_return Fail(Reported(std::move(stored).error(), urn));
   }

@@ -15,6 +15,8 @@
 #include "engine/deployment.h"
 #include "engine/model/snapshot_guard.h"
 #include "engine/plan/aliases.h"
+#include "engine/plan/plan_guard.h"
+#include "engine/plan/plan_recorder.h"
 #include "engine/plan/record_graph.h"
 #include "engine/plan/targets.h"
 #include "engine/run/provider_registry.h"
@@ -53,7 +55,9 @@ struct RunContext {
         reporter(loop_in, *request_in.events, request_in.options.preview),
         providers(request_in.pool, request_in.options.preview, CancelToken()),
         workers(request_in.options.parallel < 1 ? 1 : request_in.options.parallel),
-        guard(request_in.base) {}
+        guard(request_in.base),
+        plan_guard(request_in.plan),
+        plan_recorder(request_in.makes_plan) {}
 
   Loop& loop;
   DeploymentRequest& request;
@@ -66,6 +70,8 @@ struct RunContext {
   /// Waits for a worker.
   Task<WorkerSlot> AcquireWorker();
   SnapshotGuard guard;
+  PlanGuard plan_guard;        ///< the plan that the run is held to (E211)
+  PlanRecorder plan_recorder;  ///< the plan that the run makes (E198)
 
   // --- the state before
 

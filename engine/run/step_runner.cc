@@ -169,6 +169,7 @@ void Publish(RunContext& context,
     context.news_order.push_back(step.urn);
   }
   context.added_by[stored.get()] = operation_id;
+  context.plan_recorder.Outputs(step.urn, stored->outputs);
   if (step.op == StepOp::kRefresh) {
     context.origin[stored.get()] = step.old_state.get();
   }

@@ -48,6 +48,17 @@ TEST_CASE("[C11][E121] targets and excludes, with dependents, reach the engine")
   CHECK_FALSE(ParseCommandLine({"destroy", "--exclude-dependents"}, {}));
 }
 
+TEST_CASE("[C12][C13] plan files and --strict reach the command; --strict needs a preview of its own") {
+  CHECK(Read({"preview", "--save-plan", "p.json"})->save_plan == "p.json");
+  CHECK(Read({"up", "-y", "--plan=p.json"})->plan == "p.json");
+  CHECK(Read({"up", "-y", "--strict"})->is_strict);
+  CHECK(Refusal({"up", "--strict", "--skip-preview"}) ==
+        "--strict and --skip-preview cannot be used together");
+  CHECK(Refusal({"up", "-y", "--strict", "--plan", "p"}) ==
+        "--strict and --plan cannot be used together");
+  CHECK_FALSE(ParseCommandLine({"destroy", "--plan", "p"}, {}));
+}
+
 TEST_CASE("[C11][E128] --target-replace is --target and --replace") {
   for (const Words& command : {Words{"up", "-y"}, Words{"preview"}}) {
     Words words = command;

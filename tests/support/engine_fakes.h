@@ -372,6 +372,8 @@ class FakeStack {
   CancelSource cancel;
   MonitorHost* monitors = nullptr;
   StackReader* stacks = nullptr;
+  std::optional<UpdatePlan> plan;  ///< what runs are held to
+  bool makes_plan = false;
 
   /// Runs one deployment; afterwards `state` is what the journal replays to (unless it was a
   /// preview).
@@ -395,6 +397,8 @@ class FakeStack {
     request.cancel = cancel.token();
     request.monitors = monitors;
     request.stacks = stacks;
+    request.plan = plan ? &*plan : nullptr;
+    request.makes_plan = makes_plan;
     std::shared_ptr<ProviderPool> pool = request.pool;
     std::optional<DeploymentResult> result;
     std::exception_ptr failure;
