@@ -131,18 +131,18 @@ TEST_CASE("[E210] input diffs are against the old inputs, and against none when 
 
 TEST_CASE("[E211] a step that was not planned is refused before the provider is asked") {
   FakeStack stack;
-  stack.Up({Thing("a", {{"value", 1}})});
-  const UpdatePlan plan = PlanOf(stack, {Thing("a", {{"value", 1}})});
+  stack.Up({Thing("a", {{"value", 1}}), Thing("keep", {})});
+  const UpdatePlan plan = PlanOf(stack, {Thing("a", {{"value", 1}}), Thing("keep", {})});
 
-  CHECK_FALSE(HeldUp(stack, plan, {Thing("a", {{"value", 1}}), Thing("b", {})}));
+  CHECK_FALSE(HeldUp(stack, plan, {Thing("a", {{"value", 1}}), Thing("keep", {}), Thing("b", {})}));
   CHECK(Says(stack, "b", "'create'"));
   CHECK(stack.Changes().empty());
 
-  CHECK_FALSE(HeldUp(stack, plan, {}));
+  CHECK_FALSE(HeldUp(stack, plan, {Thing("keep", {})}));
   CHECK(Says(stack, "a", "'delete'"));
   CHECK(stack.Changes().empty());
 
-  CHECK_FALSE(HeldUp(stack, plan, {Thing("a", {{"value", 2}})}));
+  CHECK_FALSE(HeldUp(stack, plan, {Thing("a", {{"value", 2}}), Thing("keep", {})}));
   CHECK(Says(stack, "a", "property 'value': planned no change, is update (2)"));
   CHECK(stack.Changes().empty());
 }
