@@ -10,9 +10,10 @@ std::string SeedFor(RunContext& context, const Urn& urn) {
 Result<void> HoldGoal(RunContext& context,
                       const Registration& registration,
                       const StatePtr& old_state,
-                      const PropertyMap& old_inputs,
+                      bool compares,
                       const PropertyMap& inputs) {
   const Urn& urn = registration.urn;
+  const PropertyMap old_inputs = compares ? old_state->inputs : PropertyMap();
   context.plan_recorder.Goal(urn, registration.goal, old_inputs, inputs, registration.seed);
   return context.plan_guard.CheckGoal(urn, registration.goal, old_state.get(), old_inputs, inputs);
 }

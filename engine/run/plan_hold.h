@@ -8,11 +8,11 @@ namespace davit {
 
 /// The planned seed of a registration, else a new one (E71).
 std::string SeedFor(RunContext& context, const Urn& urn);
-/// A registration with its checked inputs; `old_inputs` are those that it is compared with (E210).
+/// A registration with its checked inputs; `compares`: against those of the old record (E210).
 Result<void> HoldGoal(RunContext& context,
                       const Registration& registration,
                       const StatePtr& old_state,
-                      const PropertyMap& old_inputs,
+                      bool compares,
                       const PropertyMap& inputs);
 /// Before an import reads anything.
 Result<void> HoldImport(RunContext& context,

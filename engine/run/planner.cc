@@ -542,12 +542,8 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
       co_return Fail(*std::move(work.conflict));
     }
     DAVIT_CO_TRY_VOID(CheckSkippedDependencies(work));
-    const bool compares = ComparesInputs(work);
-    DAVIT_CO_TRY_VOID(HoldGoal(context_,
-                               registration,
-                               work.old_state,
-                               compares ? work.old_state->inputs : PropertyMap(),
-                               work.state->inputs));
+    DAVIT_CO_TRY_VOID(HoldGoal(
+        context_, registration, work.old_state, ComparesInputs(work), work.state->inputs));
     plan = co_await Decide(work);
   }
   if (plan && !carried.chain.empty()) {
