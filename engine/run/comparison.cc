@@ -7,6 +7,7 @@
 #include "engine/model/provider_ref.h"
 #include "engine/plan/decide_step.h"
 #include "engine/plan/provider_inputs.h"
+#include "engine/run/planner.h"
 #include "engine/value/property_path.h"
 
 namespace davit {
@@ -34,9 +35,8 @@ Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
       }
     }
     if (!is_answered) {
-      CheckRequest request =
-          CheckRequestFor(
-              context, urn, old_state, std::move(news), *provider->provider, std::move(seed));
+      CheckRequest request = CheckRequestFor(
+          context, urn, old_state, std::move(news), *provider->provider, std::move(seed));
       response = co_await CheckResource(provider, std::move(request), CancelToken());
     }
   }
@@ -215,6 +215,26 @@ Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
   }
   ApplyReplaceOnChanges(decision, state.replace_on_changes, !old_state->init_errors.empty());
   co_return decision;
+}
+
+bool NameIsTaken(RunContext& context,
+                 const Registration& registration,
+                 const InstancePtr& provider) {
+  const Urn& urn = registration.urn;
+  if (!registration.goal.custom || urn.is_provider() || !provider) {
+    return false;
+  }
+  bool is_specific = false;
+  const NamingStrategy& strategy = context.request.info.autonaming.For(urn.type(), &is_specific);
+  if (strategy.kind == NamingStrategy::Kind::kDefault) {
+    return false;
+  }
+  if (!provider->provider->supports_autonaming() && (is_specific || strategy.enforce)) {
+    context.reporter.Warn(urn,
+                          "the configuration names this resource, but its provider takes no names "
+                          "from it; use a later version of the provider");
+  }
+  return NameFor(strategy, urn.name(), std::string()).deletes_first;
 }
 
 }  // namespace davit

@@ -27,4 +27,10 @@ Task<Result<DiffDecision>> CompareWithOld(RunContext& context,
                                           bool is_forced,
                                           std::shared_ptr<LookAhead> ahead = nullptr);
 
+/// E73: whether the configuration gives the resource a name without a random part. Warns where the
+/// provider cannot be told of it.
+bool NameIsTaken(RunContext& context,
+                 const Registration& registration,
+                 const InstancePtr& provider);
+
 }  // namespace davit

@@ -274,26 +274,6 @@ Plan Planner::MakeImport(Work& work) {
   return plan;
 }
 
-// E73: whether the configuration gives the resource a name without a random part. Warns where the
-// provider cannot be told.
-bool Planner::NamesAreTaken(const Work& work) {
-  const Urn& urn = work.registration.urn;
-  if (!work.registration.goal.custom || urn.is_provider() || !work.provider) {
-    return false;
-  }
-  bool is_specific = false;
-  const NamingStrategy& strategy = context_.request.info.autonaming.For(urn.type(), &is_specific);
-  if (strategy.kind == NamingStrategy::Kind::kDefault) {
-    return false;
-  }
-  if (!work.provider->provider->supports_autonaming() && (is_specific || strategy.enforce)) {
-    context_.reporter.Warn(urn,
-                           "the configuration names this resource, but its provider takes no names "
-                           "from it; use a later version of the provider");
-  }
-  return NameFor(strategy, urn.name(), std::string()).deletes_first;
-}
-
 // Whether there are inputs of before that count (E68, E210).
 bool Planner::ComparesInputs(const Work& work) {
   return work.old_state && !work.is_recreated && !work.old_state->external && !work.is_forced;
@@ -399,7 +379,7 @@ Task<Result<Plan>> Planner::Decide(Work& work) {
   question.was_deleted_first = work.is_recreated;
   question.is_gone = was_gone;
   question.delete_before_replace = goal.delete_before_replace;
-  if (NamesAreTaken(work)) {
+  if (NameIsTaken(context_, work.registration, work.provider)) {
     question.delete_before_replace = true;
   }
   if (old_state && !work.is_recreated && !old_state->external) {
@@ -542,8 +522,8 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
       co_return Fail(*std::move(work.conflict));
     }
     DAVIT_CO_TRY_VOID(CheckSkippedDependencies(work));
-    DAVIT_CO_TRY_VOID(HoldGoal(
-        context_, registration, work.old_state, ComparesInputs(work), work.state->inputs));
+    DAVIT_CO_TRY_VOID(
+        HoldGoal(context_, registration, work.old_state, ComparesInputs(work), work.state->inputs));
     plan = co_await Decide(work);
   }
   if (plan && !carried.chain.empty()) {

@@ -53,7 +53,6 @@ class Planner {
     bool is_forced = false;     ///< E81
   };
 
-  bool NamesAreTaken(const Work& work);
   Result<void> Admit(const Registration& registration);
   void FindOld(Work& work);
   Task<Result<Plan>> MakeFor(Work& work);
