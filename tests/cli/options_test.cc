@@ -77,7 +77,7 @@ TEST_CASE("[C2] PULUMI_OPTION_<NAME> stands in for a flag; the command line wins
   CHECK(parsed->Text("event-log") == "log");
   CHECK(Refusal({"up"}, {{"PULUMI_OPTION_PARALLEL", "many"}})
             .message.find("PULUMI_OPTION_PARALLEL") != std::string::npos);
-  CHECK(Refusal({"up"}, {{"PULUMI_OPTION_PLAN", "p.json"}}).kind == ErrorKind::kUnimplemented);
+  CHECK(Refusal({"up"}, {{"PULUMI_OPTION_POLICY_PACK", "dir"}}).kind == ErrorKind::kUnimplemented);
 }
 
 TEST_CASE("[C6][C77] what is unknown is an error that names the nearest") {
@@ -90,14 +90,14 @@ TEST_CASE("[C6][C77] what is unknown is an error that names the nearest") {
 TEST_CASE("flags and commands of the reference that davit lacks are refused by name") {
   CHECK(Refusal({"up", "--policy-pack", "dir"}).message ==
         "davit does not support --policy-pack yet");
-  CHECK(Refusal({"up", "--plan=p"}).kind == ErrorKind::kUnimplemented);
-  CHECK(Refusal({"preview", "--save-plan", "x"}).message ==
-        "davit does not support --save-plan yet");
+  CHECK(Refusal({"up", "--attach-debugger"}).kind == ErrorKind::kUnimplemented);
+  CHECK(Refusal({"preview", "--import-file", "x"}).message ==
+        "davit does not support --import-file yet");
   CHECK(Refusal({"state", "move", "urn"}).message ==
         "davit does not have the command 'state move' yet");
   CHECK(Refusal({"config", "cp"}).kind == ErrorKind::kUnimplemented);
   // What asks for nothing is no reason to stop.
-  CHECK(Parse({"up", "--strict=false"}));
+  CHECK(Parse({"up", "--attach-debugger=false"}));
   CHECK(Parse({"up", "--suppress-permalink"}));
 }
 
