@@ -249,6 +249,7 @@ Result<void> DeployCommand::LoadProgram() {
         }
         return *std::move(text);
       });
+  session_->workspace.DropDocument();
   for (const Error& warning : load.warnings) {
     context_.Warn(warning.Text());
   }

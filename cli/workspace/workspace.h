@@ -30,6 +30,8 @@ class Workspace {
   static Result<Workspace> Open(const std::string& directory, Environment environment);
 
   const ProjectFile& project() const { return project_; }
+  /// Frees what was kept of the project file for loading the program in it.
+  void DropDocument() { project_.document.reset(); }
   const Environment& environment() const { return environment_; }
   /// DAVIT_BACKEND_URL, PULUMI_BACKEND_URL, the project's `backend.url`, else `.davit` beside the
   /// project file.
