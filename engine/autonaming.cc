@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/base/digest.h"
+#include "engine/base/tokens.h"
 #include "engine/model/urn.h"
 
 namespace davit {
@@ -104,19 +105,9 @@ std::string FromPattern(const std::string& pattern,
                         const std::string& seed,
                         bool* is_random) {
   SeededBytes bytes(seed);
-  std::string text;
-  for (std::size_t at = 0; at < pattern.size();) {
-    const std::size_t end =
-        pattern.compare(at, 2, "${") == 0 ? pattern.find('}', at) : std::string::npos;
-    std::optional<std::string> part;
-    if (end != std::string::npos) {
-      const std::string_view token = std::string_view(pattern).substr(at + 2, end - at - 2);
-      part = Expand(token, name, seed, bytes, is_random);
-    }
-    text += part ? *part : pattern.substr(at, 1);
-    at = part ? end + 1 : at + 1;
-  }
-  return text;
+  return ReplaceTokens(pattern, [&](const std::string& token) {
+    return Expand(token, name, seed, bytes, is_random);
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "engine/base/tokens.h"
 #include "state/codec/json_reader.h"
 
 namespace davit {
@@ -103,18 +104,7 @@ class NamingReader {
   }
 
   std::string Filled(const std::string& place, const std::string& pattern) {
-    std::string text;
-    for (std::size_t at = 0; at < pattern.size();) {
-      const std::size_t end =
-          pattern.compare(at, 2, "${") == 0 ? pattern.find('}', at) : std::string::npos;
-      std::optional<std::string> part;
-      if (end != std::string::npos) {
-        part = Known(place, pattern.substr(at + 2, end - at - 2));
-      }
-      text += part ? *part : pattern.substr(at, 1);
-      at = part ? end + 1 : at + 1;
-    }
-    return text;
+    return ReplaceTokens(pattern, [&](const std::string& token) { return Known(place, token); });
   }
 
   std::optional<std::string> Known(const std::string& place, const std::string& token) {

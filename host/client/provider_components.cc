@@ -5,23 +5,11 @@
 #include <algorithm>
 
 #include "host/client/provider_client_impl.h"
+#include "host/wire/goal_fields.h"
 #include "pulumirpc/provider.pb.h"
 
 namespace davit {
 namespace {
-
-void ListUrns(const std::vector<Urn>& urns, google::protobuf::RepeatedPtrField<std::string>* out) {
-  for (const Urn& urn : urns) {
-    out->Add(std::string(urn.text()));
-  }
-}
-
-void ListTexts(const std::vector<std::string>& texts,
-               google::protobuf::RepeatedPtrField<std::string>* out) {
-  for (const std::string& text : texts) {
-    out->Add(std::string(text));
-  }
-}
 
 // The surroundings that Construct and Call share (P83, P85).
 template <typename Message>
@@ -66,27 +54,6 @@ std::map<std::string, std::vector<Urn>> MergedDependencies(const DependencyMap& 
     }
   }
   return merged;
-}
-
-std::string DurationText(double seconds) {
-  return seconds == 0 ? std::string() : fmt::format("{}s", seconds);
-}
-
-void FillAlias(const AliasSpec& alias, pulumirpc::Alias* out) {
-  if (!alias.urn.empty()) {
-    out->set_urn(alias.urn.text());
-    return;
-  }
-  pulumirpc::Alias::Spec* spec = out->mutable_spec();
-  spec->set_name(alias.name.value_or(""));
-  spec->set_type(alias.type.value_or(""));
-  spec->set_project(alias.project.value_or(""));
-  spec->set_stack(alias.stack.value_or(""));
-  if (alias.no_parent) {
-    spec->set_noparent(true);
-  } else if (!alias.parent.empty()) {
-    spec->set_parenturn(alias.parent.text());
-  }
 }
 
 }  // namespace
@@ -134,7 +101,7 @@ Task<Result<CallResponse>> ProviderClient::Call(CallRequest request, CancelToken
   message.set_dryrun(request.preview);
   message.set_accepts_output_values(true);
   for (const auto& [key, urns] : request.arg_dependencies) {
-    ListUrns(urns, (*message.mutable_argdependencies())[key].mutable_urns());
+    AddUrns(urns, (*message.mutable_argdependencies())[key].mutable_urns());
   }
   CodecOptions codec;
   codec.keep_unknowns = true;
@@ -186,12 +153,12 @@ Task<Result<ConstructResponse>> ProviderClient::Construct(ConstructRequest reque
   message.set_name(goal.name);
   message.set_parent(goal.parent.text());
   for (const auto& [key, urns] : goal.property_dependencies) {
-    ListUrns(urns, (*message.mutable_inputdependencies())[key].mutable_urns());
+    AddUrns(urns, (*message.mutable_inputdependencies())[key].mutable_urns());
   }
   message.mutable_providers()->insert(goal.providers.begin(), goal.providers.end());
-  ListUrns(goal.dependencies, message.mutable_dependencies());
+  AddUrns(goal.dependencies, message.mutable_dependencies());
   for (const AliasSpec& alias : goal.aliases) {
-    FillAlias(alias, message.add_aliases());
+    SetAlias(alias, message.add_aliases());
   }
   if (goal.protect) {
     message.set_protect(*goal.protect);
@@ -202,9 +169,9 @@ Task<Result<ConstructResponse>> ProviderClient::Construct(ConstructRequest reque
   if (goal.delete_before_replace) {
     message.set_deletebeforereplace(*goal.delete_before_replace);
   }
-  ListTexts(goal.additional_secret_outputs, message.mutable_additionalsecretoutputs());
-  ListTexts(goal.ignore_changes, message.mutable_ignorechanges());
-  ListTexts(goal.replace_on_changes, message.mutable_replaceonchanges());
+  AddTexts(goal.additional_secret_outputs, message.mutable_additionalsecretoutputs());
+  AddTexts(goal.ignore_changes, message.mutable_ignorechanges());
+  AddTexts(goal.replace_on_changes, message.mutable_replaceonchanges());
   pulumirpc::ConstructRequest::CustomTimeouts* timeouts =
       message.mutable_customtimeouts();  // always present
   timeouts->set_create(DurationText(goal.custom_timeouts.create));
@@ -212,7 +179,7 @@ Task<Result<ConstructResponse>> ProviderClient::Construct(ConstructRequest reque
   timeouts->set_delete_(DurationText(goal.custom_timeouts.delete_));
   timeouts->set_read(DurationText(goal.custom_timeouts.read));
   message.set_deletedwith(goal.deleted_with.text());
-  ListUrns(goal.replace_with, message.mutable_replace_with());
+  AddUrns(goal.replace_with, message.mutable_replace_with());
   message.set_accepts_output_values(true);
   CodecOptions codec = impl->Request(true, false);
   codec.keep_outputs = impl->features.accepts_outputs;

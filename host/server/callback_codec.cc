@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "host/server/monitor_codec.h"
+#include "host/wire/goal_fields.h"
 #include "host/wire/message_io.h"
 #include "host/wire/value_codec.h"
 
@@ -17,20 +18,6 @@ CodecOptions Codec(bool keep_byte_strings) {
   codec.keep_outputs = true;
   codec.keep_byte_strings = keep_byte_strings;
   return codec;
-}
-
-template <typename Out>
-void AddUrns(const std::vector<Urn>& urns, Out* out) {
-  for (const Urn& urn : urns) {
-    *out->Add() = urn.text();
-  }
-}
-
-template <typename Out>
-void AddTexts(const std::vector<std::string>& texts, Out* out) {
-  for (const std::string& text : texts) {
-    *out->Add() = text;
-  }
 }
 
 template <typename Texts>
@@ -48,10 +35,6 @@ Result<std::vector<Urn>> Urns(const Texts& texts) {
   return urns;
 }
 
-std::string Duration(double seconds) {
-  return seconds == 0 ? std::string() : fmt::format("{}s", seconds);
-}
-
 // Options that records and goals have in common; both message types spell them alike.
 template <typename Message>
 void SetTimeouts(const CustomTimeouts& timeouts, Message* out) {
@@ -59,27 +42,10 @@ void SetTimeouts(const CustomTimeouts& timeouts, Message* out) {
     return;
   }
   auto* sent = out->mutable_custom_timeouts();
-  sent->set_create(Duration(timeouts.create));
-  sent->set_update(Duration(timeouts.update));
-  sent->set_delete_(Duration(timeouts.delete_));
-  sent->set_read(Duration(timeouts.read));
-}
-
-void SetAlias(const AliasSpec& alias, pulumirpc::Alias* out) {
-  if (!alias.urn.empty()) {
-    out->set_urn(alias.urn.text());
-    return;
-  }
-  pulumirpc::Alias::Spec* spec = out->mutable_spec();
-  spec->set_name(alias.name.value_or(""));
-  spec->set_type(alias.type.value_or(""));
-  spec->set_project(alias.project.value_or(""));
-  spec->set_stack(alias.stack.value_or(""));
-  if (alias.no_parent) {
-    spec->set_noparent(true);
-  } else if (!alias.parent.empty()) {
-    spec->set_parenturn(alias.parent.text());
-  }
+  sent->set_create(DurationText(timeouts.create));
+  sent->set_update(DurationText(timeouts.update));
+  sent->set_delete_(DurationText(timeouts.delete_));
+  sent->set_read(DurationText(timeouts.read));
 }
 
 std::string BytesOfHex(const std::string& hex) {
