@@ -49,9 +49,10 @@ class StackJournal : public Journal {
 
 /// What recovery found and did; shown to the user once.
 struct Recovery {
-  int entries = 0;             ///< complete records that were folded in
-  int discarded_bytes = 0;     ///< tail that did not check
-  int pending_operations = 0;  ///< calls that were in flight
+  int entries = 0;              ///< complete records that were folded in
+  std::size_t sound_bytes = 0;  ///< of the journal, up to the end of the last record that checks
+  int discarded_bytes = 0;      ///< tail that did not check
+  int pending_operations = 0;   ///< calls that were in flight
 };
 
 struct LoadedStack {

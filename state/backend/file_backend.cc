@@ -439,13 +439,10 @@ class FileBackend final : public Backend {
   Result<void> NoteRecovery(const StackFiles& paths,
                             const Recovery& recovery,
                             const std::string& sha256) {
-    DAVIT_TRY(const std::optional<std::string> journal, files_->Read(paths.journal));
-    const std::size_t size = journal.value_or("").size();
     std::string record;
     AppendRecord(RecordKind::kFolded, sha256, &record);
-    DAVIT_TRY(
-        const std::unique_ptr<AppendFile> file,
-        files_->Reopen(paths.journal, size - static_cast<std::size_t>(recovery.discarded_bytes)));
+    DAVIT_TRY(const std::unique_ptr<AppendFile> file,
+              files_->Reopen(paths.journal, recovery.sound_bytes));
     DAVIT_TRY_VOID(file->Append(record));
     return file->Sync();
   }

@@ -72,6 +72,7 @@ Result<void> ApplyJournal(const JournalImage& image,
   }
   Recovery recovery;
   recovery.entries = static_cast<int>(entries.size());
+  recovery.sound_bytes = image.valid_size;
   recovery.discarded_bytes = static_cast<int>(image.discarded);
   try {
     JournalReplay replay(std::move(point));

@@ -58,12 +58,13 @@ class Descriptor {
 
 class SystemAppendFile final : public AppendFile {
  public:
-  SystemAppendFile(std::string path, Descriptor descriptor)
-      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+  SystemAppendFile(std::string path, Descriptor descriptor, std::size_t size)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)), size_(size) {}
 
   Result<void> Append(std::string_view bytes) override {
     while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor_.get(), bytes.data(), bytes.size());
+      const ssize_t written =
+          ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
       if (written < 0 && errno == EINTR) {
         continue;
       }
@@ -71,8 +72,15 @@ class SystemAppendFile final : public AppendFile {
         return SystemFailure("written", path_, errno);
       }
       bytes.remove_prefix(static_cast<std::size_t>(written));
+      size_ += static_cast<std::size_t>(written);
     }
     return {};
+  }
+
+  // Written, not only allocated: file systems note at the sync which allocated blocks were filled.
+  void Reserve(std::size_t size) override {
+    const std::string zeros(size, '\0');
+    (void)!::pwrite(descriptor_.get(), zeros.data(), zeros.size(), static_cast<off_t>(size_));
   }
 
   Result<void> Sync() override {
@@ -85,6 +93,7 @@ class SystemAppendFile final : public AppendFile {
  private:
   std::string path_;
   Descriptor descriptor_;
+  std::size_t size_;  // where the next bytes go
 };
 
 class SystemFileLayer final : public FileLayer {
@@ -148,14 +157,14 @@ class SystemFileLayer final : public FileLayer {
   }
 
   Result<std::unique_ptr<AppendFile>> Create(const std::string& path) override {
-    return Open(path, O_CREAT | O_TRUNC);
+    return Open(path, O_CREAT | O_TRUNC, 0);
   }
 
   Result<std::unique_ptr<AppendFile>> Reopen(const std::string& path, std::size_t size) override {
     if (::truncate(path.c_str(), static_cast<off_t>(size)) != 0) {
       return SystemFailure("cut", path, errno);
     }
-    return Open(path, 0);
+    return Open(path, 0, size);
   }
 
   Result<void> Rename(const std::string& from, const std::string& to) override {
@@ -196,12 +205,15 @@ class SystemFileLayer final : public FileLayer {
   }
 
  private:
-  static Result<std::unique_ptr<AppendFile>> Open(const std::string& path, int flags) {
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, kFileMode));
+  static Result<std::unique_ptr<AppendFile>> Open(const std::string& path,
+                                                  int flags,
+                                                  std::size_t size) {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, kFileMode));
     if (file.get() < 0) {
       return SystemFailure("written", path, errno);
     }
-    return std::unique_ptr<AppendFile>(std::make_unique<SystemAppendFile>(path, std::move(file)));
+    return std::unique_ptr<AppendFile>(
+        std::make_unique<SystemAppendFile>(path, std::move(file), size));
   }
 };
 
@@ -217,6 +229,11 @@ class PointedAppendFile final : public AppendFile {
     DAVIT_TRY_VOID(file_->Append(bytes.substr(bytes.size() / 2)));
     at_point_();
     return {};
+  }
+  void Reserve(std::size_t size) override {
+    at_point_();
+    file_->Reserve(size);
+    at_point_();
   }
   Result<void> Sync() override {
     Result<void> done = file_->Sync();

@@ -19,6 +19,10 @@ class AppendFile {
  public:
   virtual ~AppendFile() = default;
   virtual Result<void> Append(std::string_view bytes) = 0;
+  /// Puts zeros where the next `size` bytes will be appended: syncing those then costs about half,
+  /// as the file does not grow. Until they are overwritten the file ends in zeros. A failure is not
+  /// told; appending meets it again.
+  virtual void Reserve(std::size_t size) = 0;
   /// What was appended survives a loss of power. After an error nothing is known about the content.
   virtual Result<void> Sync() = 0;
 };

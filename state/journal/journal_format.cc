@@ -115,7 +115,7 @@ Result<JournalImage> ReadJournalImage(std::string_view bytes) {
     return Fail(ErrorKind::kInvalid, "it does not say where the run stood when it was begun");
   }
   image.valid_size = at;
-  image.discarded = bytes.size() - at;
+  image.discarded = bytes.substr(at).find_last_not_of('\0') + 1;
   return image;
 }
 

@@ -45,9 +45,9 @@ struct JournalImage {
   std::vector<std::string_view> entries;
   std::optional<std::string> folded_sha256;
   std::size_t valid_size = 0;  ///< up to the end of the last record that checks
-  std::size_t discarded = 0;   ///< bytes behind it
+  std::size_t discarded = 0;   ///< bytes behind it that are part of a record
 };
-/// Reads up to the first record that does not check. A damaged header is an error: a journal gets
+/// Reads up to the first record that does not check; zeros at the end are no record. A damaged header is an error: a journal gets
 /// its name only when its header is on the disk.
 Result<JournalImage> ReadJournalImage(std::string_view bytes);
 

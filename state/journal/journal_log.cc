@@ -12,6 +12,10 @@
 namespace davit {
 namespace {
 
+// How far ahead of the records the file reaches (AppendFile::Reserve): as far again, within these.
+constexpr std::size_t kLeastAhead = std::size_t{1} << 14;
+constexpr std::size_t kMostAhead = std::size_t{1} << 18;
+
 constexpr const char* kPassphraseAdvice =
     "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE";
 
@@ -170,6 +174,11 @@ void JournalLog::GoOnFrom(FoldedSoFar folded) {
 
 Result<void> JournalLog::AppendAndSync(const std::string& records) {
   must_rewrite_ = true;  // until it is known to be on the disk
+  if (size_ + records.size() > reserved_) {
+    const std::size_t ahead = records.size() + std::clamp(size_, kLeastAhead, kMostAhead);
+    file_->Reserve(ahead);
+    reserved_ = size_ + ahead;
+  }
   DAVIT_TRY_VOID(file_->Append(records));
   DAVIT_TRY_VOID(file_->Sync());
   size_ += records.size();
@@ -206,6 +215,7 @@ Result<void> JournalLog::Rewrite(const std::string& last_record) {
   DAVIT_TRY_VOID(files.SyncFolder(folder));
   file_ = std::move(file);
   size_ = bytes.size();
+  reserved_ = size_;
   limit_ = std::max(limit_, setup_.limits.factor * size_);
   must_rewrite_ = false;
   return {};

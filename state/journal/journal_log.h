@@ -103,7 +103,8 @@ class JournalLog {
   std::unique_ptr<AppendFile> file_;
   bool must_rewrite_ = true;  ///< there is no file yet, or its content is in doubt
   bool exists_ = false;       ///< a file may be there
-  std::size_t size_ = 0;
+  std::size_t size_ = 0;      ///< of what was appended
+  std::size_t reserved_ = 0;  ///< how far the file reaches
   std::size_t limit_ = 0;
 };
 

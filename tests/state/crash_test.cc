@@ -132,7 +132,9 @@ TEST_CASE("death at every point of the recovery: the next one finds the same") {
     for (const JournalEntry& entry : script) {
       REQUIRE(RunTask(world.loop, journal->Append(entry)));
     }
-    world.files->Put(kJournalPath, world.files->At(kJournalPath) + "torn");
+    std::string torn = world.files->At(kJournalPath);
+    torn.replace(torn.find_last_not_of('\0') + 1, 4, "torn");
+    world.files->Put(kJournalPath, torn);
     Death death{world.files, at};
     const Result<LoadedStack> dying =
         world.Open(death.Point())->Load(kWorldStack, OpenerOf(world.manager), true);

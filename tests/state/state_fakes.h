@@ -172,7 +172,7 @@ class MemoryFiles final : public FileLayer {
   class Appender final : public AppendFile {
    public:
     Appender(MemoryFiles& files, std::shared_ptr<File> file)
-        : files_(files), file_(std::move(file)) {}
+        : files_(files), file_(std::move(file)), size_(file_->content.size()) {}
     Result<void> Append(std::string_view bytes) override {
       if (files_.is_dead) {
         return Dead();
@@ -180,11 +180,16 @@ class MemoryFiles final : public FileLayer {
       files_.everything_written += bytes;
       if (files_.fail_appends > 0 && files_.good_appends-- <= 0) {
         --files_.fail_appends;
-        file_->content += bytes.substr(0, bytes.size() / 2);
+        Put(bytes.substr(0, bytes.size() / 2));
         return Fail(ErrorKind::kFailed, "no space left on device", "free some space");
       }
-      file_->content += bytes;
+      Put(bytes);
       return {};
+    }
+    void Reserve(std::size_t size) override {
+      if (!files_.is_dead) {
+        file_->content.resize(size_ + size);
+      }
     }
     Result<void> Sync() override {
       if (files_.is_dead) {
@@ -196,8 +201,15 @@ class MemoryFiles final : public FileLayer {
     }
 
    private:
+    void Put(std::string_view bytes) {
+      file_->content.resize(std::max(file_->content.size(), size_ + bytes.size()));
+      file_->content.replace(size_, bytes.size(), bytes);
+      size_ += bytes.size();
+    }
+
     MemoryFiles& files_;
     std::shared_ptr<File> file_;
+    std::size_t size_;  // where the next bytes go
   };
   static Unexpected Dead() { return Fail(ErrorKind::kFailed, "the process is dead"); }
 };
