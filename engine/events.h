@@ -86,6 +86,7 @@ struct SummaryEvent {
   std::chrono::nanoseconds duration{};
   std::map<StepOp, int>
       changes;  ///< logical steps only; the root stack included, default providers not
+  int old_copies = 0;  ///< deletes of copies that earlier runs left, not among `changes` (B018)
   bool is_preview = false;
   DeploymentResultKind result = DeploymentResultKind::kSucceeded;
 };

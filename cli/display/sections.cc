@@ -119,6 +119,20 @@ std::string SummarySection(const SummaryEvent& summary,
                                         summary.is_preview ? words.to_do : words.summary_done)) +
            "\n";
   }
+  if (summary.old_copies > 0) {
+    ++kinds;
+    changes += summary.old_copies;
+    const OpWords& words = WordsOf(StepOp::kDelete);
+    const char* noun = summary.old_copies == 1 ? "old copy" : "old copies";
+    out += "    " +
+           options.style.Fg(words.color,
+                            fmt::format("{}{} {} {}",
+                                        words.glyph,
+                                        summary.old_copies,
+                                        noun,
+                                        summary.is_preview ? words.to_do : words.summary_done)) +
+           "\n";
+  }
   std::string line;
   if (kinds >= 2) {
     line = options.style.mode() == ColorMode::kNever

@@ -198,7 +198,7 @@ Task<Result<void>> ApplyDelete(RunContext& context, Step& step) {
         ErrorKind::kRefused,
         fmt::format("the resource '{}' cannot be deleted because it is protected",
                     state.urn.text()),
-        "set `protect: false` on it and run `davit up` once before, or keep it in the program");
+        UnprotectAdvice(state.urn) + ", or keep it in the program");
   }
   if (context.preview) {
     co_return Result<void>();
@@ -251,6 +251,13 @@ Task<Result<void>> ApplyStep(RunContext& context, Step& step) {
       co_return co_await ApplyImport(context, step);
   }
   co_return Fail(ErrorKind::kBug, "a step without operation");
+}
+
+std::string UnprotectAdvice(const Urn& urn) {
+  return fmt::format(
+      "set `protect: false` on it and run `davit up` once before, or run `davit state unprotect "
+      "'{}'`",
+      urn.text());
 }
 
 }  // namespace davit

@@ -9,4 +9,7 @@ namespace davit {
 /// Nothing is recorded yet.
 Task<Result<void>> ApplyStep(RunContext& context, Step& step);
 
+/// What to do about a protected resource that is in the way: both ways out (B033).
+std::string UnprotectAdvice(const Urn& urn);
+
 }  // namespace davit

@@ -99,8 +99,8 @@ std::vector<std::size_t> DependentsAmong(const RecordGraph& graph,
   return dependents;
 }
 
-// E129: of what goes, the records that are chosen, and what depends on a chosen record, lies below it
-// or would be replaced with it, whether that one goes itself or not. False: refused.
+// E129: of what goes, the records that are chosen, and what depends on a chosen record, lies below
+// it or would be replaced with it, whether that one goes itself or not. False: refused.
 Task<Result<bool>> ConstrainToTargets(RunContext& context, Records& records) {
   std::set<std::size_t> named;
   std::set<std::size_t> chosen;
@@ -226,7 +226,11 @@ Task<Result<std::shared_ptr<Chain>>> PlanDelete(RunContext& context,
   if (!is_gone || context.OldProvider(state->provider)) {
     DAVIT_CO_TRY(step.provider, co_await ProviderForOld(context, state));  // E28
   }
-  if (!is_gone) {
+  if (is_gone) {
+    context.reporter.Log(Severity::kInfo,  // B013: the step itself is internal (E40)
+                         "was deleted before; only its record is dropped",
+                         state->urn);
+  } else {
     context.deleted.insert(state->urn);
   }
   auto chain = std::make_shared<Chain>();

@@ -6,6 +6,7 @@
 
 #include "engine/model/provider_ref.h"
 #include "engine/plan/provider_inputs.h"
+#include "engine/run/apply_step.h"
 
 namespace davit {
 namespace {
@@ -160,7 +161,7 @@ Task<Result<void>> AddDependentDeletes(RunContext& context, Chain& chain, StateP
                                  "protected",
                                  old_state->urn.text(),
                                  dependent->urn.text()),
-                     "remove `protect` from the dependent and run `davit up` once before");
+                     UnprotectAdvice(dependent->urn));
     }
     DAVIT_CO_TRY(Step step, co_await DeleteFirstStep(context, dependent));
     chain.push_back(std::move(step));

@@ -76,7 +76,7 @@ void CheckLiterals(RunContext& context, const TargetList& list, const char* what
 }
 
 void WarnPending(RunContext& context) {  // E152
-  if (context.preview || context.request.base.pending_operations.empty()) {
+  if (context.request.base.pending_operations.empty()) {
     return;
   }
   std::string list;
@@ -85,10 +85,11 @@ void WarnPending(RunContext& context) {  // E152
                         operation.resource->urn.text(),
                         OperationTypeName(operation.type));
   }
-  context.reporter.Warn(
-      Urn(),
+  context.reporter.Log(
+      context.preview ? Severity::kInfo : Severity::kWarning,
       "an earlier run was interrupted; these operations may or may not have happened:" + list +
-          "\nrun `davit refresh` to see what exists");
+          "\nrun `davit refresh` to see what exists",
+      Urn());
 }
 
 Task<void> RunProgramSteps(RunContext& context, Generator& generator, Monitor& monitor) {

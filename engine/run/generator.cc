@@ -152,15 +152,15 @@ void Generator::Answer(Registration& registration, const Plan& plan) {
     registration.reply.Set(std::move(response));
     return;
   }
-  auto at = context_.news.find(registration.urn);
-  if (at == context_.news.end()) {  // an untargeted record keeps the URN that it had
+  const auto at = context_.news.find(registration.urn);
+  StatePtr record = at == context_.news.end() ? nullptr : at->second;
+  if (!record) {  // E126: an untargeted record, which another chain may still be carrying over
     const auto matched = context_.matched.find(registration.urn);
     DAVIT_CHECK(matched != context_.matched.end(), "a registration without record");
-    at = context_.news.find(matched->second->urn);
-    DAVIT_CHECK(at != context_.news.end(), "a registration without record");
-    response.urn = matched->second->urn;  // E126: what depends on it has to find it in the state
+    record = matched->second;
+    response.urn = record->urn;  // what depends on it has to find it in the state
   }
-  const ResourceState& state = *at->second;
+  const ResourceState& state = *record;
   response.id = state.id;
   if (state.custom) {
     response.outputs = state.outputs;

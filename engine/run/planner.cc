@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/model/provider_ref.h"
+#include "engine/run/apply_step.h"
 #include "engine/run/carry_forward.h"
 #include "engine/run/comparison.h"
 #include "engine/run/dependent_deletes.h"
@@ -150,6 +151,8 @@ Result<Plan> Planner::MakeUntargeted(Work& work) {
   }
   context_.untargeted.insert(urn);
   context_.logical_op[urn] = StepOp::kSame;
+  // The answer is found under the URN that the program used.
+  context_.matched[urn] = work.old_state;
   Plan plan;
   if (context_.claimed.contains(
           work.old_state.get())) {  // carried forward before its own registration
@@ -171,8 +174,6 @@ Result<Plan> Planner::MakeUntargeted(Work& work) {
   }
   DAVIT_TRY_VOID(CarryForward(context_, work.old_state, plan.chain));
   context_.carried_forward.erase(old_state.urn);
-  // The answer is found under the URN that the program used.
-  context_.matched[urn] = work.old_state;
   return plan;
 }
 
@@ -187,13 +188,14 @@ Result<void> Planner::CheckSkippedDependencies(const Work& work) {
     if (!context_.skipped_creates.contains(urn)) {
       continue;
     }
-    Error error =
-        At(work.state->urn,
-           2013,
-           fmt::format("'{}' depends on '{}', which is not targeted and does not exist yet",
-                       work.state->urn.text(),
-                       urn.text()),
-           "target it too");
+    Error error = At(work.state->urn,
+                     2013,
+                     fmt::format("'{}' depends on '{}', which {}does not exist yet",
+                                 work.state->urn.text(),
+                                 urn.text(),
+                                 context_.makes_nothing() ? "" : "is not targeted and "),
+                     context_.makes_nothing() ? "this run makes nothing; run `davit up` first"
+                                              : "target it too");
     if (!context_.preview) {
       return Fail(std::move(error));
     }
@@ -342,7 +344,7 @@ Task<Result<void>> Planner::PrepareReplacement(Work& work,
       !context_.request.options.ignore_protect) {  // E92
     Error error = MakeError(ErrorKind::kRefused,
                             fmt::format("'{}' must be replaced but is protected", urn.text()),
-                            "set `protect: false` on it first, or undo the change");
+                            UnprotectAdvice(urn) + ", or undo the change");
     error.urn = urn.text();
     error.code = context_.preview ? 2005 : 2000;
     if (!context_.preview) {
@@ -394,6 +396,12 @@ Task<Result<Plan>> Planner::Decide(Work& work) {
   const StepRow row = DecideStep(question);
   const bool replaces = row == StepRow::kReplaceCreateFirst || row == StepRow::kReplaceDeleteFirst;
   Plan plan;
+  if (replaces && !was_gone && work.state->retain_on_delete && !old_state->retain_on_delete) {
+    context_.reporter.Warn(
+        urn,  // B029: what is stored decides
+        "the old object will be deleted in spite of the new `retainOnDelete`; to "
+        "keep it, run `davit up` with that option alone first");
+  }
   if (replaces) {
     DAVIT_CO_TRY_VOID(co_await PrepareReplacement(work, question.diff, row, plan.chain));
   }

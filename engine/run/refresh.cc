@@ -54,6 +54,24 @@ Task<void> RefreshOne(RunContext& context,
   }
 }
 
+// B043: only the program can compute the stack's outputs anew.
+void TellOfStackOutputs(RunContext& context, const std::vector<Outcome>& outcomes) {
+  bool has_outputs = false;
+  bool has_changed = false;
+  for (std::size_t index = 0; index < outcomes.size(); ++index) {
+    const ResourceState& before = *context.base[index];
+    const StatePtr& after = outcomes[index].state;
+    has_outputs = has_outputs || (before.type == kRootStackType && !before.outputs.empty());
+    has_changed = has_changed || !after || !(after->outputs == before.outputs);
+  }
+  if (has_outputs && has_changed) {
+    context.reporter.Log(Severity::kInfo,
+                         "the stack outputs are left as they were; `davit refresh --run-program` "
+                         "computes them anew",
+                         Urn());
+  }
+}
+
 }  // namespace
 
 Task<void> RunRefresh(RunContext& context, RefreshScope which) {
@@ -72,6 +90,9 @@ Task<void> RunRefresh(RunContext& context, RefreshScope which) {
     scope.Spawn(RefreshOne(context, index, is_standalone, &outcomes, std::move(slot)));
   }
   co_await scope.Join();
+  if (is_standalone) {
+    TellOfStackOutputs(context, outcomes);
+  }
   std::vector<StatePtr> rebuilt;
   for (const Outcome& outcome : outcomes) {
     if (outcome.state) {

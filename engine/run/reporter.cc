@@ -49,6 +49,10 @@ void Reporter::Planned(const Step& step) {
 
 void Reporter::Done(const Step& step, bool with_event) {
   Count(step.op, step.urn);
+  if (step.op == StepOp::kDeleteReplaced && step.old_state->pending_delete &&
+      !IsInternal(step.urn)) {
+    ++old_copies_;
+  }
   if (with_event) {
     OutputsRegistered(step);
   }
@@ -118,6 +122,7 @@ void Reporter::Summary(DeploymentResultKind result, bool maybe_corrupt) {
   event.maybe_corrupt = maybe_corrupt;
   event.duration = loop_.Now() - begun_;
   event.changes = changes_;
+  event.old_copies = old_copies_;
   event.is_preview = preview_;
   event.result = result;
   Emit(event);

@@ -43,6 +43,7 @@ class Reporter {
   bool preview_;
   Loop::Clock::time_point begun_ = loop_.Now();
   std::map<StepOp, int> changes_;
+  int old_copies_ = 0;
 };
 
 /// Whether displays leave the record out: default providers (E40).

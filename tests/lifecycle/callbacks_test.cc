@@ -7,22 +7,10 @@
 namespace davit::testing {
 namespace {
 
-/// A program that is one function.
-class Script final : public Source {
- public:
-  explicit Script(std::function<Task<Result<void>>(Monitor&)> body) : body_(std::move(body)) {}
-  Task<Result<void>> Run(Monitor& monitor, const RunInfo&, CancelToken) override {
-    return body_(monitor);
-  }
-
- private:
-  std::function<Task<Result<void>>(Monitor&)> body_;
-};
-
 using Body = std::function<Task<Result<void>>(Monitor&)>;
 
 DeploymentResult RunBody(FakeStack& stack, Body body) {
-  Script script(std::move(body));
+  ScriptedProgram script(std::move(body));
   return stack.Run(&script);
 }
 

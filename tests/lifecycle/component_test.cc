@@ -47,18 +47,6 @@ class FakeStacks final : public StackReader {
   }
 };
 
-/// A program that is one function.
-class Script final : public Source {
- public:
-  explicit Script(std::function<Task<Result<void>>(Monitor&)> body) : body_(std::move(body)) {}
-  Task<Result<void>> Run(Monitor& monitor, const RunInfo&, CancelToken) override {
-    return body_(monitor);
-  }
-
- private:
-  std::function<Task<Result<void>>(Monitor&)> body_;
-};
-
 /// What FakeStack has, for any source, with plugins that register resources.
 struct World {
   FakeStack stack;
@@ -66,7 +54,7 @@ struct World {
   FakeStacks stacks;
 
   DeploymentResult Run(std::function<Task<Result<void>>(Monitor&)> body, bool preview = false) {
-    Script script(std::move(body));
+    ScriptedProgram script(std::move(body));
     stack.options.preview = preview;
     stack.monitors = &monitors;
     stack.stacks = &stacks;

@@ -28,20 +28,6 @@ bool AnyMentions(const Steps& lines, const std::string& text) {
       lines, [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
-/// A program that is one function.
-class Script final : public Source {
- public:
-  explicit Script(std::function<Task<Result<void>>(Monitor&)> body) : body_(std::move(body)) {}
-  Task<Result<void>> Run(Monitor& monitor, const RunInfo&, CancelToken) override {
-    ++runs;
-    return body_(monitor);
-  }
-  int runs = 0;
-
- private:
-  std::function<Task<Result<void>>(Monitor&)> body_;
-};
-
 Task<Result<void>> RegisterAlone(Monitor& monitor) {
   Goal goal;
   goal.type = "test:index:Thing";
@@ -68,7 +54,7 @@ Task<Result<void>> Nothing(Monitor&) {
 TEST_CASE("[E14] a plain destroy and a plain refresh never start the program") {
   FakeStack stack;
   stack.Up({Thing("a", 1)});
-  Script script(RegisterAlone);
+  ScriptedProgram script(RegisterAlone);
   stack.options.mode = DeploymentMode::kRefresh;
   REQUIRE(stack.Run(&script).kind == DeploymentResultKind::kSucceeded);
   stack.options.mode = DeploymentMode::kDestroy;
@@ -109,7 +95,7 @@ TEST_CASE("[E17] [E18] begin, call, end, answer: dependents see what is stored")
 
 TEST_CASE("[E42] the engine makes no root stack of its own") {
   FakeStack stack;
-  Script script(RegisterAlone);
+  ScriptedProgram script(RegisterAlone);
   REQUIRE(stack.Run(&script).kind == DeploymentResultKind::kSucceeded);
   REQUIRE(stack.Record("alone"));
   CHECK(stack.Record("alone")->parent.empty());
@@ -217,10 +203,10 @@ TEST_CASE("[E97] an update is given both sides, keeps id and creation time, and 
 
 TEST_CASE("[E100] a record that was only read is discarded; its object is not deleted") {
   FakeStack stack;
-  Script reads(ReadOne);
+  ScriptedProgram reads(ReadOne);
   REQUIRE(stack.Run(&reads).kind == DeploymentResultKind::kSucceeded);
   REQUIRE(stack.Record("external"));
-  Script nothing(Nothing);
+  ScriptedProgram nothing(Nothing);
   REQUIRE(stack.Run(&nothing).kind == DeploymentResultKind::kSucceeded);
   CHECK(Contains(stack.events.Steps(), "done discard external"));
   CHECK(stack.Changes().empty());

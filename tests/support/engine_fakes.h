@@ -277,7 +277,15 @@ struct FakeResource {
   std::map<std::string, std::string> from;  ///< property -> name whose id feeds it
   std::function<void(Goal&)> adjust;
   std::string type = "test:index:Thing";
+  std::string parent{};        ///< name; empty: the root stack
+  std::string provider{};      ///< name of a provider resource; empty: the default one
+  std::string deleted_with{};  ///< name
 };
+
+/// A component for `FakeResource::adjust`.
+inline void AsComponent(Goal& goal) {
+  goal.custom = false;
+}
 
 /// Registers the root stack, then the resources side by side, each after what it depends on.
 class FakeProgram final : public Source {
@@ -329,6 +337,27 @@ class FakeProgram final : public Source {
     for (const auto& [key, name] : resource.from) {
       needs.push_back(name);
     }
+    const std::vector<std::string> others{
+        resource.parent, resource.provider, resource.deleted_with};
+    for (const std::string& name : others) {
+      if (name.empty()) {
+        continue;
+      }
+      Result<RegisterResponse>& done = co_await made_[name]->Wait();
+      if (!done) {
+        made_[resource.name]->Set(Fail(done.error()));
+        co_return;
+      }
+      if (name == resource.parent) {
+        goal.parent = done->urn;
+      }
+      if (name == resource.provider) {
+        goal.provider = done->urn.text() + "::" + done->id;
+      }
+      if (name == resource.deleted_with) {
+        goal.deleted_with = done->urn;
+      }
+    }
     for (const std::string& name : needs) {
       Result<RegisterResponse>& done = co_await made_[name]->Wait();
       if (!done) {
@@ -354,6 +383,20 @@ class FakeProgram final : public Source {
   std::vector<FakeResource> resources_;
   std::map<std::string, std::shared_ptr<Completion<Result<RegisterResponse>>>> made_;
   Urn root_;
+};
+
+/// A program that is one function, no coroutine with captures (style 2.9).
+class ScriptedProgram final : public Source {
+ public:
+  explicit ScriptedProgram(std::function<Task<Result<void>>(Monitor&)> body) : body_(std::move(body)) {}
+  Task<Result<void>> Run(Monitor& monitor, const RunInfo&, CancelToken) override {
+    ++runs;
+    return body_(monitor);
+  }
+  int runs = 0;
+
+ private:
+  std::function<Task<Result<void>>(Monitor&)> body_;
 };
 
 /// A stack that runs fake programs one after another on a seeded loop.
