@@ -100,8 +100,10 @@ Task<Result<void>> RunHooks(RunContext& context,
     if (problem.empty()) {
       continue;
     }
-    std::string message = fmt::format(
-        "the {} hook '{}' failed: {}", time == HookTime::kBefore ? "before" : "after", name, problem);
+    std::string message = fmt::format("the {} hook '{}' failed: {}",
+                                      time == HookTime::kBefore ? "before" : "after",
+                                      name,
+                                      problem);
     if (hook->ignore_errors) {
       context.reporter.Warn(step.urn, message);
       continue;
@@ -163,7 +165,8 @@ Result<void> CheckNoDeleteHooks(const RunContext& context) {
                     fmt::format("'{}' has delete hooks ({}), which only its program can run",
                                 state->urn.text(),
                                 names),
-                    "remove the resource from the program and update, or destroy with the program");
+                    "destroy with `--run-program`, or remove the resource from the program and run "
+                    "`davit up`");
       error.urn = state->urn.text();
       return Fail(std::move(error));
     }

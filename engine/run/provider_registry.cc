@@ -202,8 +202,14 @@ Task<Result<InstancePtr>> ProviderRegistry::Ensure(std::string reference, StateP
   if (instance) {
     const Result<void> configured =
         co_await ConfigureInstance(*instance, old_state->urn, old_state->id, old_state->inputs);
-    if (!configured) {
-      instance = Fail(configured.error());
+    if (!configured) {  // B089: nothing tells that the program may have newer ones
+      Error error = configured.error();
+      error.advice += fmt::format(
+          "{}the provider was configured with what the state has for '{}'; if that is out of date, "
+          "use `--run-program`, or `davit up` with the provider in the program",
+          error.advice.empty() ? "" : "; ",
+          old_state->urn.text());
+      instance = Fail(std::move(error));
     }
   }
   if (instance) {

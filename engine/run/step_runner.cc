@@ -72,7 +72,16 @@ void MarkSecretOutputs(RunContext& context, Step& step) {
       at->second = MakeSecret(at->second);
     }
   }
+  const PropertyValue id(state.id);
   for (auto& [name, value] : state.outputs) {
+    const Secret* secret = value.as_secret();
+    if (secret != nullptr && !state.id.empty() && secret->Reveal() == id) {  // B069
+      context.reporter.Warn(
+          state.urn,
+          fmt::format("the secret output '{}' is the resource's id as well, which "
+                      "is stored in clear",
+                      name));
+    }
     const auto input = state.inputs.find(name);
     if (input != state.inputs.end() && input->second.is_secret()) {
       value = MakeSecret(value);
