@@ -49,6 +49,7 @@ const std::map<std::string, Command>& CommandFunctions() {
       {"stack select", SelectStack},
       {"stack unselect", UnselectStack},
       {"stack rm", RemoveStack},
+      {"stack rename", RenameStack},
       {"cancel", CancelStack},
       {"stack output", ShowOutputs},
       {"stack export", ExportStack},

@@ -141,6 +141,11 @@ Result<void> RenameRecord(const Urn& urn, const std::string& name, Snapshot* sna
   if (name.empty()) {
     return Fail(ErrorKind::kInvalid, "the new name is empty");
   }
+  if (name.starts_with("urn:pulumi:")) {  // B027
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the new name '{}' is a whole URN", name),
+                fmt::format("give only its last part, for example '{}'", Urn::Trusted(name).name()));
+  }
   const Urn renamed = Urn::Trusted(fmt::format(
       "urn:pulumi:{}::{}::{}::{}", urn.stack(), urn.project(), urn.qualified_type(), name));
   const auto is_there = [&](const StatePtr& other) { return other->urn == renamed; };

@@ -17,6 +17,7 @@ Result<int> ListStacks(Context& context);
 Result<int> SelectStack(Context& context);
 Result<int> UnselectStack(Context& context);
 Result<int> RemoveStack(Context& context);
+Result<int> RenameStack(Context& context);
 Result<int> CancelStack(Context& context);
 Result<int> ShowOutputs(Context& context);
 Result<int> ExportStack(Context& context);

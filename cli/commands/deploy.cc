@@ -182,7 +182,13 @@ Result<void> DeployCommand::SettlePending() {
     }
   }
   has_settled_ = !choices.cleared.empty() || !choices.adopted.empty();
-  return SettlePendingCreates(choices, &state_.snapshot);
+  DAVIT_TRY_VOID(SettlePendingCreates(choices, &state_.snapshot));
+  for (const Urn& urn : PendingCreates(state_.snapshot)) {  // B009
+    context_.Err(fmt::format("the create of '{}' is still undecided; --clear-pending-creates says "
+                             "that nothing was made, --import-pending-creates gives its id\n",
+                             urn.text()));
+  }
+  return {};
 }
 
 Result<void> DeployCommand::LoadConfig() {

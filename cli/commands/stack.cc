@@ -1,4 +1,4 @@
-// `stack init`, `select`, `unselect`, `rm`, `ls`: the life of stacks (C32-C35).
+// `stack init`, `select`, `unselect`, `rm`, `rename`, `ls`: the life of stacks (C32-C36).
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "cli/commands/shared.h"
 #include "cli/json_writer.h"
 #include "cli/session.h"
+#include "cli/stack_rename.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 
@@ -170,6 +171,57 @@ Result<int> RemoveStack(Context& context) {
   }
   DAVIT_TRY_VOID(DeleteStack(session, words.Bool("force"), words.Bool("preserve-config")));
   context.Out(fmt::format("Stack '{}' has been removed!\n", name));
+  return kExitOk;
+}
+
+// C36, S155. The state is written under the new name before the old one goes.
+Result<int> RenameStack(Context& context) {
+  DAVIT_TRY(StackSession session, OpenStack(context));
+  DAVIT_TRY(const StackRef renamed,
+            ParseStackRef(context.invocation().arguments[0], session.stack.project));
+  if (renamed.project != session.stack.project) {
+    return Fail(ErrorKind::kUnimplemented,
+                fmt::format("davit cannot move the stack '{}' to another project, '{}'",
+                            session.stack.stack,
+                            renamed.project));
+  }
+  DAVIT_TRY(const bool exists, session.backend->Exists(renamed));
+  const std::string config = ConfigPath(context, session.workspace, renamed.stack);
+  const bool moves_config = config != session.file.path();
+  if (exists || (moves_config && std::filesystem::exists(config))) {
+    return Fail(ErrorKind::kRefused,
+                exists ? fmt::format("stack '{}' already exists", renamed.stack)
+                       : fmt::format("'{}' already exists", config));
+  }
+  DAVIT_TRY(const std::unique_ptr<StackLock> old_lock, session.backend->Lock(session.stack));
+  DAVIT_TRY(const std::unique_ptr<StackLock> new_lock, session.backend->Lock(renamed));
+  DAVIT_TRY(LoadedStack loaded,
+            session.backend->Load(session.stack, session.secrets->Opener(), true));
+  RenameStackInState(session.stack.stack, renamed.stack, &loaded.snapshot);
+  DAVIT_TRY(const std::shared_ptr<SecretsManager> manager,
+            session.secrets->Resolve(
+                session.file, loaded.snapshot.secrets_type, loaded.snapshot.secrets_state));
+  DAVIT_TRY_VOID(session.backend->Create(renamed, manager.get()));
+  DAVIT_TRY_VOID(session.backend->Save(renamed, loaded.snapshot, manager));
+  std::error_code failure;
+  if (moves_config && std::filesystem::exists(session.file.path(), failure)) {
+    std::filesystem::rename(session.file.path(), config, failure);
+    if (failure) {
+      return Fail(
+          ErrorKind::kFailed,
+          fmt::format(
+              "'{}' cannot be renamed to '{}': {}", session.file.path(), config, failure.message()),
+          fmt::format("both stacks exist now; rename the file and run `davit stack rm "
+                      "--force --preserve-config {}`",
+                      session.stack.stack));
+    }
+  }
+  DAVIT_TRY(const std::string selected, session.workspace.SelectedStack());
+  DAVIT_TRY_VOID(session.backend->Remove(session.stack, true));
+  if (selected == session.stack.stack || selected == session.stack.Text()) {
+    DAVIT_TRY_VOID(session.workspace.SelectStack(renamed.stack));
+  }
+  context.Out(fmt::format("Renamed {} to {}\n", session.stack.stack, renamed.stack));
   return kExitOk;
 }
 

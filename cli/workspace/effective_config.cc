@@ -240,8 +240,10 @@ Result<void> ValidateConfig(const EffectiveConfig& config,
   if (faults.empty()) {
     return {};
   }
-  return Fail(ErrorKind::kInvalid,
-              fmt::format("validating stack config: {}", fmt::join(faults, "\n    ")));
+  return Fail(
+      ErrorKind::kInvalid,
+      fmt::format("validating stack config: {}", fmt::join(faults, "\n    ")),
+      faults.size() > (missing.empty() ? 0U : 1U) ? fmt::format("correct '{}'", file.path()) : "");
 }
 
 Result<std::map<std::string, ConfigValue>> Decrypted(const EffectiveConfig& config,

@@ -34,13 +34,9 @@ PropertyValue Inferred(const std::string& text) {
   if (text == "true" || text == "false") {
     return text == "true";
   }
-  if (const std::optional<double> number = AnyNumber(text)) {
-    return *number;
-  }
-  if (const std::unique_ptr<YamlNode> json = ParseJson(text)) {
-    return ToPropertyValue(*json);
-  }
-  return text;
+  const std::unique_ptr<YamlNode> json = ParseJson(text);
+  const PropertyValue value = json ? ToPropertyValue(*json) : PropertyValue(text);
+  return value.kind() == ValueKind::kNumber ? PropertyValue(text) : value;  // B129: not cut off
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ YamlRun::Evaluated YamlRun::Access(const YamlAccess& access) {
                                 : access.root;
     const auto at = info_.config.find(key);
     if (at == info_.config.end()) {
-      Problem(access.where, fmt::format("'{}' is not defined", access.root));
+      Problem(access.where, fmt::format("no resource, variable or config value is named '{}'", access.root));
       return std::nullopt;
     }
     YamlValue value;

@@ -136,7 +136,7 @@ void YamlRun::CheckUndeclared() {
         names.push_back(name);
       }
       Problem(access.where,
-              fmt::format("'{}' is not defined", access.root),
+              fmt::format("no resource, variable or config value is named '{}'", access.root),
               DidYouMean(access.root, names));
     }
   }

@@ -296,15 +296,20 @@ class FileBackend final : public Backend {
     DAVIT_TRY(Checkpoint imported, ReadExported(text, reading));
     Snapshot snapshot = imported.snapshot.value_or(Snapshot());
     std::vector<Error> faults;
+    std::map<std::string, int> foreign;  // one line for each stack, however many records (B149)
     for (const StatePtr& state : snapshot.resources) {
       if (state->urn.stack() != stack.stack) {
-        faults.push_back(
-            MakeError(ErrorKind::kInvalid,
-                      fmt::format("the resource '{}' belongs to the stack '{}', not to '{}'",
-                                  state->urn.text(),
-                                  state->urn.stack(),
-                                  stack.stack)));
+        ++foreign[std::string(state->urn.stack())];
       }
+    }
+    for (const auto& [name, count] : foreign) {
+      faults.push_back(MakeError(
+          ErrorKind::kInvalid,
+          fmt::format("{} of its {} resources belong to the stack '{}', not to '{}'",
+                      count,
+                      snapshot.resources.size(),
+                      name,
+                      stack.stack)));
     }
     if (!imported.magic_matches) {
       faults.push_back(

@@ -207,7 +207,7 @@ TEST_CASE("[E118] in a preview only hooks that asked for it run") {
   REQUIRE(world.hooks.log == std::vector<std::string>{"dry t"});
 }
 
-TEST_CASE("[E191] [S188] an error hook repeats the operation, at most 100 times") {
+TEST_CASE("[E191] [S188] [B102] an error hook repeats the operation, at most 100 times") {
   HookWorld world;
   int creates = 0;
   int works_at = 3;

@@ -221,7 +221,7 @@ TEST_CASE(
   const std::string other =
       R"({"urn":"urn:pulumi:other::proj::t:t:T::x","custom":false,"type":"t:t:T"})";
   CHECK_THAT(import(other, "", false, &warnings).error().Text(),
-             Catch::Contains("belongs to the stack 'other'"));
+             Catch::Contains("belong to the stack 'other'"));
   CHECK(import(other, "", true, &warnings));
   CHECK(warnings.size() == 1);
   const std::string dangling =

@@ -190,7 +190,7 @@ TEST_CASE("[S171] a journal that outgrows the checkpoint is folded into it, with
     const StatePtr state = Thing(fmt::format("x{}", id % 20), {{"f", filler}});
     append(Begin(id, OperationType::kCreating, state));
     append(id < 20 ? Success(id, state) : Failure(id));
-    largest = std::max(largest, world.files->At(kJournalPath).size());
+    largest = std::max(largest, world.files->At(kJournalPath).find_last_not_of('\0') + 1);
   }
   append(Success(500, nullptr, 3));
   const std::size_t limit =

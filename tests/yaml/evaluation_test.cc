@@ -112,8 +112,8 @@ TEST_CASE("[Y70] [Y134] T58 T59 an undeclared name is an error before anything i
   CHECK_FALSE(
       world.Run("resources: {a: {type: 'p:Thing', properties: {text: '${other}'}}}\n"
                 "outputs: {o: '${missing}'}\n"));
-  CHECK(world.monitor.HasError("Pulumi.yaml:1:54: 'other' is not defined"));
-  CHECK(world.monitor.HasError("Pulumi.yaml:2:15: 'missing' is not defined"));
+  CHECK(world.monitor.HasError("Pulumi.yaml:1:54: no resource, variable or config value is named 'other'"));
+  CHECK(world.monitor.HasError("Pulumi.yaml:2:15: no resource, variable or config value is named 'missing'"));
   CHECK(world.monitor.log.empty());
 }
 

@@ -154,7 +154,9 @@ TEST_CASE("[Y33] [Y34] configuration texts become values by declared type, else 
   CHECK(*ConfigValueOf("14", "") == PropertyValue(14));
   CHECK(*ConfigValueOf("028111111111", "") == PropertyValue("028111111111"));
   CHECK(*ConfigValueOf("true", "") == PropertyValue(true));
-  CHECK(*ConfigValueOf("T", "") == PropertyValue("T"));
+  for (const char* text : {"T", "1234e5", "nan", "0.01", "1e3"}) {  // T33, B129
+    CHECK(*ConfigValueOf(text, "") == PropertyValue(text));
+  }
   CHECK(*ConfigValueOf("{\"a\": [1]}", "") == PropertyValue(PropertyMap{{"a", PropertyList{1}}}));
   CHECK_FALSE(ConfigValueOf("x", "integer").has_value());
   CHECK_FALSE(ConfigValueOf("1.5", "integer").has_value());

@@ -1,0 +1,91 @@
+#include "cli/stack_rename.h"
+
+#include <fmt/format.h>
+
+#include "engine/model/references.h"
+
+namespace davit {
+namespace {
+
+constexpr std::string_view kUrnHead = "urn:pulumi:";
+
+/// Names of one stack, as they are in another.
+class StackNames {
+ public:
+  StackNames(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
+
+  Urn Of(const Urn& urn) const {
+    if (urn.empty() || urn.stack() != from_) {
+      return urn;
+    }
+    std::string text(urn.text());
+    text.replace(kUrnHead.size(), from_.size(), to_);
+    const std::string old_name = fmt::format("{}-{}", urn.project(), from_);
+    if (urn.is_root_stack() && urn.name() == old_name) {
+      text.replace(text.size() - from_.size(), from_.size(), to_);
+    }
+    return Urn::Trusted(std::move(text));
+  }
+
+  PropertyMap Of(const PropertyMap& map) const {
+    PropertyMap renamed;
+    for (const auto& [key, value] : map) {
+      renamed.emplace(key, Of(value));
+    }
+    return renamed;
+  }
+
+  PropertyValue Of(const PropertyValue& value) const {
+    switch (value.kind()) {
+      case ValueKind::kList: {
+        PropertyList items;
+        for (const PropertyValue& item : *value.as_list()) {
+          items.push_back(Of(item));
+        }
+        return items;
+      }
+      case ValueKind::kMap:
+        return Of(*value.as_map());
+      case ValueKind::kSecret:
+        return MakeSecret(Of(value.as_secret()->Reveal()));
+      case ValueKind::kReference: {
+        ResourceReference reference = *value.as_reference();
+        reference.urn = Of(Urn::Trusted(reference.urn)).text();
+        return reference;
+      }
+      default:
+        return value;
+    }
+  }
+
+  StatePtr Of(const ResourceState& state) const {
+    auto renamed = std::make_shared<ResourceState>(state);
+    renamed->urn = Of(state.urn);
+    RewriteReferences(*renamed, [this](ReferenceKind, const Urn& urn) { return Of(urn); });
+    for (Urn& alias : renamed->aliases) {
+      alias = Of(alias);
+    }
+    renamed->inputs = Of(state.inputs);
+    renamed->outputs = Of(state.outputs);
+    renamed->replacement_trigger = Of(state.replacement_trigger);
+    return renamed;
+  }
+
+ private:
+  std::string from_;
+  std::string to_;
+};
+
+}  // namespace
+
+void RenameStackInState(const std::string& from, const std::string& to, Snapshot* snapshot) {
+  const StackNames names(from, to);
+  for (StatePtr& record : snapshot->resources) {
+    record = names.Of(*record);
+  }
+  for (PendingOperation& operation : snapshot->pending_operations) {
+    operation.resource = names.Of(*operation.resource);
+  }
+}
+
+}  // namespace davit
