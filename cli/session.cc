@@ -121,8 +121,11 @@ std::string ConfigPath(const Context& context,
 
 Result<StackRef> ChosenStack(Context& context, const Workspace& workspace) {
   std::string name = context.invocation().Text("stack");
+  Result<std::string> selected = workspace.SelectedStack();
   if (name.empty()) {
-    DAVIT_TRY(name, workspace.SelectedStack());
+    DAVIT_TRY(name, std::move(selected));
+  } else if (!selected) {
+    context.Err(fmt::format("warning: {}\n", selected.error().Text()));
   }
   if (name.empty()) {
     return Fail(ErrorKind::kInvalid,

@@ -1,10 +1,12 @@
 #include "cli/terminal.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -15,6 +17,33 @@ bool Has(const std::map<std::string, std::string>& environment, const std::strin
   const auto found = environment.find(name);
   return found != environment.end() && !found->second.empty();
 }
+
+volatile sig_atomic_t was_signalled = 0;
+
+// While a question waits, signals that would end the process end the question instead: locks are
+// held (B138).
+class SignalsEndQuestion {
+ public:
+  SignalsEndQuestion() {
+    was_signalled = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { was_signalled = 1; };  // no SA_RESTART: read has to return
+    for (std::size_t at = 0; at < kSignals.size(); ++at) {
+      sigaction(kSignals[at], &action, &before_[at]);
+    }
+  }
+  ~SignalsEndQuestion() {
+    for (std::size_t at = 0; at < kSignals.size(); ++at) {
+      sigaction(kSignals[at], &before_[at], nullptr);
+    }
+  }
+  SignalsEndQuestion(const SignalsEndQuestion&) = delete;
+  SignalsEndQuestion& operator=(const SignalsEndQuestion&) = delete;
+
+ private:
+  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
 
 }  // namespace
 
@@ -92,11 +121,17 @@ std::optional<std::string> Ask(const std::string& question, bool hidden) {
     quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
   }
+  const SignalsEndQuestion signals;
   std::string line;
   bool at_end = false;
   while (true) {
     char c = 0;
     const ssize_t count = read(STDIN_FILENO, &c, 1);
+    if (was_signalled != 0) {
+      WriteText(STDERR_FILENO, "\n");
+      at_end = true;
+      break;
+    }
     if (count < 0 && errno == EINTR) {
       continue;
     }

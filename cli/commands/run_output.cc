@@ -100,7 +100,7 @@ void RunOutput::Watch(const Event& event) {
 
 void RunOutput::Emit(const Event& event, std::chrono::system_clock::time_point when) {
   Watch(event);
-  const Event masked = mask_.empty() ? event : mask_.Apply(event);
+  const Event masked = WithSecretsOfBothSides(mask_.empty() ? event : mask_.Apply(event));
   if (log_stream_) {
     log_stream_->Emit(masked, when);
   }

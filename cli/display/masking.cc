@@ -14,7 +14,100 @@ std::string WithoutTrailingBreak(std::string text) {
   return text;
 }
 
+bool IsSecret(const PropertyValue& value) {
+  const Output* output = value.as_output();
+  return value.is_secret() || (output != nullptr && output->is_secret);
+}
+
+// Makes secret in all values what is secret in one of them.
+void ShareSecrets(const std::vector<PropertyValue*>& values) {
+  if (std::ranges::any_of(values, [](const PropertyValue* value) { return IsSecret(*value); })) {
+    for (PropertyValue* value : values) {
+      *value = IsSecret(*value) ? *value : MakeSecret(*value);
+    }
+    return;
+  }
+  std::vector<PropertyMap> maps;
+  std::vector<PropertyValue*> map_values;
+  std::vector<PropertyList> lists;
+  std::vector<PropertyValue*> list_values;
+  for (PropertyValue* value : values) {
+    if (const PropertyMap* map = value->as_map()) {
+      maps.push_back(*map);
+      map_values.push_back(value);
+    } else if (const PropertyList* list = value->as_list()) {
+      lists.push_back(*list);
+      list_values.push_back(value);
+    }
+  }
+  std::map<std::string, std::vector<PropertyValue*>> members;
+  for (PropertyMap& map : maps) {
+    for (auto& [key, member] : map) {
+      members[key].push_back(&member);
+    }
+  }
+  std::map<std::size_t, std::vector<PropertyValue*>> items;
+  for (PropertyList& list : lists) {
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      items[at].push_back(&list[at]);
+    }
+  }
+  for (const auto& [key, found] : members) {
+    ShareSecrets(found);
+  }
+  for (const auto& [at, found] : items) {
+    ShareSecrets(found);
+  }
+  for (std::size_t at = 0; at < maps.size(); ++at) {
+    *map_values[at] = std::move(maps[at]);
+  }
+  for (std::size_t at = 0; at < lists.size(); ++at) {
+    *list_values[at] = std::move(lists[at]);
+  }
+}
+
+void ShareSecrets(StepMetadata* step) {
+  if (!step->old_state || !step->new_state) {
+    return;
+  }
+  std::vector<PropertyValue> sides;
+  bool any = false;
+  for (const StatePtr& state : {step->old_state, step->new_state}) {
+    for (const PropertyMap* map : {&state->inputs, &state->outputs}) {
+      any = any || ContainsSecrets(*map);
+      sides.emplace_back(*map);
+    }
+  }
+  if (!any) {
+    return;
+  }
+  std::vector<PropertyValue*> values;
+  for (PropertyValue& side : sides) {
+    values.push_back(&side);
+  }
+  ShareSecrets(values);
+  auto before = std::make_shared<ResourceState>(*step->old_state);
+  auto after = std::make_shared<ResourceState>(*step->new_state);
+  before->inputs = *sides[0].as_map();
+  before->outputs = *sides[1].as_map();
+  after->inputs = *sides[2].as_map();
+  after->outputs = *sides[3].as_map();
+  step->old_state = std::move(before);
+  step->new_state = std::move(after);
+}
+
 }  // namespace
+
+Event WithSecretsOfBothSides(Event event) {
+  if (auto* planned = std::get_if<ResourcePreEvent>(&event)) {
+    ShareSecrets(&planned->metadata);
+  } else if (auto* done = std::get_if<ResourceOutputsEvent>(&event)) {
+    ShareSecrets(&done->metadata);
+  } else if (auto* failed = std::get_if<ResourceFailedEvent>(&event)) {
+    ShareSecrets(&failed->metadata);
+  }
+  return event;
+}
 
 MessageMask::MessageMask(const std::map<std::string, ConfigValue>& config) {
   for (const auto& [key, value] : config) {

@@ -25,6 +25,10 @@ class MessageMask {
   std::vector<std::string> words_;  ///< longest first
 };
 
+/// The event with all that is secret in one of a step's two states secret in both, so that a value
+/// that becomes secret, or ceases to be, is not shown on its other side (B060).
+Event WithSecretsOfBothSides(Event event);
+
 /// The value with every secret replaced by the text `[secret]`, and outputs by what they hold.
 PropertyValue Masked(const PropertyValue& value);
 PropertyMap Masked(const PropertyMap& map);

@@ -9,7 +9,7 @@
 #include "cli/json_writer.h"
 #include "cli/workspace/stack_file.h"
 #include "engine/base/digest.h"
-#include "engine/yaml/marked_tree.h"
+#include "state/codec/json_reader.h"
 
 namespace davit {
 namespace {
@@ -215,21 +215,29 @@ Result<void> Workspace::SelectStack(const std::string& stack) {
 }
 
 Result<StackSelection> ParseStackSelection(const std::string& text, const std::string& path) {
-  // JSON of this shape is YAML too.
-  DAVIT_TRY(const std::optional<MarkedNode> root, ParseMarkedYaml(text, path));
   StackSelection selection;
-  if (!root || root->kind != MarkedNode::Kind::kMapping) {
-    return selection;
-  }
-  for (std::size_t i = 0; i + 1 < root->items.size(); i += 2) {
-    const MarkedNode& value = root->items[i + 1];
-    if (root->items[i].value == "stack") {
-      selection.legacy_stack = value.value;
-    } else if (root->items[i].value == "stacks" && value.kind == MarkedNode::Kind::kMapping) {
-      for (std::size_t j = 0; j + 1 < value.items.size(); j += 2) {
-        selection.stacks[value.items[j].value] = value.items[j + 1].value;
+  JsonReader json(text, "the file");
+  std::string key;
+  json.EnterObject();
+  while (json.NextMember(&key)) {
+    if (key == "stack") {
+      json.String(&selection.legacy_stack);
+    } else if (key == "stacks") {
+      json.EnterObject();
+      while (json.NextMember(&key)) {
+        json.String(&selection.stacks[key]);
       }
+    } else {
+      json.Raw();
     }
+  }
+  json.ExpectEnd();
+  if (json.failed()) {  // B147
+    return Fail(
+        ErrorKind::kInvalid,
+        fmt::format(
+            "'{}', which remembers the selected stack, is damaged: {}", path, json.error().message),
+        "select a stack again with `davit stack select`, or name it with --stack");
   }
   return selection;
 }

@@ -67,7 +67,7 @@ TEST_CASE("P6 a project path that is no directory is an error") {
   RequireContains(found.error().message, "/nowhere");
 }
 
-TEST_CASE("P7 plugins on PATH: any version, a warning, and a switch that only 1 and true set") {
+TEST_CASE("P7 B084 plugins on PATH: any version, a warning, and a switch that only 1 and true set") {
   Places places;
   places.OnPath();
   const Result<FoundPlugin> found = places.Find("9.9.9");

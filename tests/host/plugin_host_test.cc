@@ -281,7 +281,7 @@ TEST_CASE("P33 a plugin that died between calls is reported when it is closed") 
   REQUIRE(world.HasMessage("bye"));
 }
 
-TEST_CASE("P33 a plugin that ignores SIGINT is killed after the grace") {
+TEST_CASE("P33 B080 a plugin that ignores SIGINT is killed after the grace") {
   World world;
   world.options.end_grace = std::chrono::milliseconds(50);
   world.Plugin("trap '' INT; while true; do sleep 60; done", "echo $$ > \"$0.pid\"");

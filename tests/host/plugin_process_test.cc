@@ -53,7 +53,7 @@ TEST_CASE("P26 the port line may have white space and terminal sequences around 
   Await(started.loop, (*process)->End());
 }
 
-TEST_CASE("P26 anything else on the first line is fatal, and shown") {
+TEST_CASE("P26 B078 anything else on the first line is fatal, and shown") {
   Started started;
   RequireContains(started.Failure("echo 'Welcome to plugin'; exec sleep 60"), "'Welcome to plugin'");
   RequireContains(started.Failure("echo 0; exec sleep 60"), "'0'");
@@ -63,7 +63,7 @@ TEST_CASE("P26 anything else on the first line is fatal, and shown") {
                   "instead of its port");
 }
 
-TEST_CASE("P26 an exit before the port line gives status and output") {
+TEST_CASE("P26 B079 an exit before the port line gives status and output") {
   Started started;
   const std::string text = started.Failure("echo 'cannot find libfoo' >&2; exit 3");
   RequireContains(text, "exited with status 3");

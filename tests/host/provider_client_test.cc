@@ -261,7 +261,7 @@ TEST_CASE("P74 mappings: unimplemented is an answer") {
   REQUIRE(*Await(c.loop, c.client->GetMapping("terraform", "", {})) == "bytes");
 }
 
-TEST_CASE("P30 more than 100 MB pass in both directions") {
+TEST_CASE("P30 B118 more than 100 MB pass in both directions") {
   Connection c;
   c.Handshake();
   c.fake.create = [](const rpc::CreateRequest& request, rpc::CreateResponse* response) {

@@ -367,7 +367,7 @@ TEST_CASE(
   REQUIRE(FieldsOf(seen) == Names{"id", "inputs", "name", "properties", "type", "urn"});
 }
 
-TEST_CASE("P67 assets that come back without content are refilled") {
+TEST_CASE("P67 B105 assets that come back without content are refilled") {
   Connection c;
   c.Handshake();
   c.fake.read = [](const rpc::ReadRequest& request, rpc::ReadResponse* response) {

@@ -285,7 +285,7 @@ TEST_CASE("[E205] [S149] a run forgets old pending operations but creates") {
         std::vector<std::string>{"+deleting d", "+creating x"});
 }
 
-TEST_CASE("a full disk fails the step, forgets what did not begin and keeps what has happened") {
+TEST_CASE("[B142] a full disk fails the step, forgets what did not begin and keeps what has happened") {
   World world;
   Run run(world);
   REQUIRE(run.Append(world, Deferred(Success(100, run.loaded.snapshot.resources[0], 0))));
@@ -380,7 +380,7 @@ TEST_CASE("[S75] without a passphrase no call begins that must bring secrets") {
   CHECK(world.Open()->Load(plain, NoPassphrase(), true)->snapshot.resources.empty());
 }
 
-TEST_CASE("[S174] a checkpoint that another program changed during the run is not overwritten") {
+TEST_CASE("[S174] [B152] a checkpoint that another program changed during the run is not overwritten") {
   World world;
   Run run(world);
   REQUIRE(run.Append(world, Success(1, Thing("x"))));

@@ -99,7 +99,7 @@ int KillAtEveryPoint(const Opener& open) {
 
 }  // namespace
 
-TEST_CASE("kill -9 at every step of file work loses no finished step and leaves no lock") {
+TEST_CASE("[B141] kill -9 at every step of file work loses no finished step and leaves no lock") {
   CHECK(KillAtEveryPoint([](const std::string& root, int crash_point) {
           return *OpenBackend("file://" + root, false, "davit/test", crash_point);
         }) > 30);
