@@ -326,7 +326,7 @@ TEST_CASE("P97 Call: arguments with what they come from, and the answer") {
           grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_CASE("P100 alias specs of older Node SDKs") {
+TEST_CASE("P100 E46 alias specs of older Node SDKs") {
   Served served;
   rpc::RegisterResourceRequest request = Thing();
   request.add_aliasurns(kUrn);

@@ -10,7 +10,7 @@
 namespace davit::testing {
 namespace {
 
-TEST_CASE("P43 the Handshake request: absent texts stay absent") {
+TEST_CASE("P43 E164 the Handshake request: absent texts stay absent") {
   Connection c;
   rpc::ProviderHandshakeRequest seen;
   c.fake.handshake = [&](const rpc::ProviderHandshakeRequest& request, auto*) {

@@ -85,4 +85,44 @@ TEST_CASE("[E131] a literal target that does not exist fails the run") {
   CHECK(stack.events.Problems()[0].find("could not be found") != std::string::npos);
 }
 
+TEST_CASE("[E21] nothing is deleted before every chain of the program has ended") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    FakeStack stack(seed);
+    stack.options.parallel = 4;
+    stack.Up({{.name = "old1"}, {.name = "old2"}});
+    stack.Up({{.name = "new1"}, {.name = "new2"}, {.name = "new3"}});
+    const std::vector<std::string> changes = stack.Changes();
+    REQUIRE(changes.size() == 5);
+    for (std::size_t at = 0; at < changes.size(); ++at) {
+      REQUIRE(changes[at].starts_with(at < 3 ? "Create" : "Delete"));
+    }
+  }
+}
+
+TEST_CASE("[E102] a delete-first replacement takes what is deleted with it along without a call") {
+  FakeStack stack;
+  stack.host.behaviour.diff = [](const DiffRequest& request) {
+    DiffResponse response;
+    if (!(request.old_inputs == request.new_inputs)) {
+      response.changes = DiffChanges::kSome;
+      response.replaces = {"v"};
+    }
+    return response;
+  };
+  const auto program = [](int value, bool has_b) {
+    std::vector<FakeResource> resources{
+        {.name = "a", .properties = {{"v", value}}, .adjust = [](Goal& goal) {
+           goal.delete_before_replace = true;
+         }}};
+    if (has_b) {
+      resources.push_back({.name = "b", .deleted_with = "a"});
+    }
+    return resources;
+  };
+  stack.Up(program(1, true));
+  REQUIRE(stack.Up(program(2, false)).kind == DeploymentResultKind::kSucceeded);
+  CHECK(stack.Changes() == std::vector<std::string>{"Delete a", "Create a"});
+  CHECK(stack.Record("b") == nullptr);
+}
+
 }  // namespace davit::testing

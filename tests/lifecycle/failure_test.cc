@@ -4,6 +4,26 @@
 #include "tests/support/engine_fakes.h"
 
 namespace davit::testing {
+namespace {
+
+// `bad`, `needs`, which depends on it, and `other`, which needs nobody.
+Task<Result<void>> RegisterThree(Monitor& monitor, std::map<std::string, RegisterResult>* results) {
+  Urn bad;
+  for (const char* name : {"bad", "needs", "other"}) {
+    Goal goal;
+    goal.type = "test:index:Thing";
+    goal.name = name;
+    if (goal.name == "needs") {
+      goal.dependencies.push_back(bad);
+    }
+    DAVIT_CO_TRY(const RegisterResponse made, co_await monitor.RegisterResource(std::move(goal)));
+    (*results)[name] = made.result;
+    bad = bad.empty() ? made.urn : bad;
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
 
 TEST_CASE("[E29] a failed step: nothing stored, dependents not tried, nothing deleted") {
   FakeStack stack;
@@ -113,6 +133,41 @@ TEST_CASE("[E77] tainted records are replaced") {
   }
   CHECK(stack.Up({{.name = "a"}}).changes.at(StepOp::kReplace) == 1);
   CHECK_FALSE(stack.Record("a")->taint);
+}
+
+TEST_CASE("[E12] an error is shown once, on its resource") {
+  FakeStack stack;
+  stack.host.behaviour.check = [](const CheckRequest&) -> Result<CheckResponse> {
+    return Fail(ErrorKind::kFailed, "the service is down");
+  };
+  CHECK(stack.Up({{.name = "a"}}).kind == DeploymentResultKind::kFailed);
+  const std::vector<std::string> problems = stack.events.Problems();
+  CHECK(std::ranges::count_if(problems, [](const std::string& line) {
+          return line.find("the service is down") != std::string::npos;
+        }) == 1);
+  CHECK(problems.front().starts_with("error a: "));
+}
+
+TEST_CASE(
+    "[E31] [E215] going on after an error: FAIL for it, SKIP for what needs it, one error more") {
+  FakeStack stack;
+  stack.options.continue_on_error = true;
+  stack.host.behaviour.create = [](const CreateRequest& request) -> Result<CreateResponse> {
+    CreateResponse response;
+    response.id = "made";
+    if (request.urn.name() == "bad") {
+      return Fail(ErrorKind::kFailed, "no quota");
+    }
+    return response;
+  };
+  std::map<std::string, RegisterResult> results;
+  ScriptedProgram program([&](Monitor& monitor) { return RegisterThree(monitor, &results); });
+  CHECK(stack.Run(&program).kind == DeploymentResultKind::kFailed);
+  CHECK(results == std::map<std::string, RegisterResult>{{"bad", RegisterResult::kFail},
+                                                         {"needs", RegisterResult::kSkip},
+                                                         {"other", RegisterResult::kSuccess}});
+  CHECK(stack.Record("other") != nullptr);
+  CHECK(stack.events.Problems().back() == "error -: update failed");
 }
 
 }  // namespace davit::testing

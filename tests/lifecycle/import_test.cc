@@ -91,4 +91,23 @@ TEST_CASE("[S170] another id replaces the record; the old object is deleted at t
   CHECK(stack.Record("a")->id == "cloud-1");
 }
 
+TEST_CASE("[E63] an import reads by the id alone, without inputs and state") {
+  FakeStack stack;
+  std::vector<ReadRequest> seen;
+  stack.host.behaviour.read = [&](const ReadRequest& request) {
+    seen.push_back(request);
+    ReadResponse response;
+    response.id = request.id;
+    response.inputs = PropertyMap{{"v", 1}};
+    response.outputs = PropertyMap{{"v", 1}};
+    return response;
+  };
+  CHECK(stack.Up(Importing(1)).kind == DeploymentResultKind::kSucceeded);
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].id == "cloud-1");
+  CHECK(seen[0].inputs.empty());
+  CHECK(seen[0].state.empty());
+  CHECK_FALSE(seen[0].send_inputs);
+}
+
 }  // namespace davit::testing

@@ -117,4 +117,21 @@ TEST_CASE("[P42] a preview and its update share one process and one Configure") 
         }) == 1);
 }
 
+TEST_CASE(
+    "[E103] [E119] a preview leaves times and state alone; its failures are on the resource") {
+  FakeStack stack;
+  stack.Up({{.name = "a", .properties = {{"v", 1}}}});
+  const Snapshot before = stack.state;
+  stack.host.behaviour.update = [](const UpdateRequest&) -> Result<UpdateResponse> {
+    return Fail(ErrorKind::kFailed, "cannot tell");
+  };
+  CHECK(stack.Preview({{.name = "a", .properties = {{"v", 2}}}}).kind ==
+        DeploymentResultKind::kFailed);
+  CHECK(stack.state.resources == before.resources);
+  CHECK(std::ranges::any_of(stack.events.events, [](const Event& event) {
+    const auto* note = std::get_if<DiagnosticEvent>(&event);
+    return note != nullptr && note->message == "cannot tell" && note->urn.ends_with("::a");
+  }));
+}
+
 }  // namespace davit::testing

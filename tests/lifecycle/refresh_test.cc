@@ -83,4 +83,51 @@ TEST_CASE("[S147] up --refresh makes again what is gone") {
   CHECK(VerifySnapshot(stack.state).empty());
 }
 
+TEST_CASE("[E146] a refresh that only previews reads everything and writes nothing") {
+  FakeStack stack;
+  stack.Up({{.name = "a", .properties = {{"value", 1}}}, {.name = "b"}});
+  const Snapshot before = stack.state;
+  stack.host.behaviour.read = [](const ReadRequest& request) {
+    ReadResponse response;
+    response.id = request.id;
+    response.inputs = request.inputs;
+    (*response.inputs)["value"] = 9;
+    response.outputs = request.state;
+    return response;
+  };
+  stack.options.mode = DeploymentMode::kRefresh;
+  stack.options.preview = true;
+  CHECK(stack.Run(nullptr).changes.at(StepOp::kUpdate) == 2);
+  CHECK(std::ranges::count_if(stack.host.log, [](const std::string& call) {
+          return call.starts_with("Read ");
+        }) == 2);
+  CHECK(stack.journal.entries.empty());
+  CHECK(stack.state.resources == before.resources);
+}
+
+TEST_CASE("[E150] a refresh by the program puts what it read at the end of the new list") {
+  FakeStack stack;
+  const std::vector<FakeResource> program{{.name = "a"}, {.name = "b"}};
+  stack.Up(program);
+  stack.host.behaviour.read = [](const ReadRequest& request) {
+    ReadResponse response;
+    response.id = request.id;
+    response.inputs = request.inputs;
+    response.outputs = PropertyMap{{"seen", 1}};
+    return response;
+  };
+  FakeProgram reversed({{.name = "b"}, {.name = "a", .after = {"b"}}});
+  stack.options.mode = DeploymentMode::kRefresh;
+  stack.options.run_program = true;
+  CHECK(stack.Run(&reversed).kind == DeploymentResultKind::kSucceeded);
+  std::vector<std::string> names;
+  for (const StatePtr& record : stack.state.resources) {
+    if (record->type == "test:index:Thing") {
+      names.emplace_back(record->urn.name());
+    }
+  }
+  CHECK(names == std::vector<std::string>{"b", "a"});
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
 }  // namespace davit::testing

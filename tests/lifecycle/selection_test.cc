@@ -145,4 +145,70 @@ TEST_CASE("[E131] names that the state does not have are told before a destroy b
   CHECK(errors[1].code == 2010);
 }
 
+TEST_CASE("[E122] an exclusion reaches new dependents of new dependents") {
+  FakeStack stack;
+  stack.Up({{.name = "a"}});
+  stack.options.excludes = {UrnOf("a")};
+  stack.options.exclude_dependents = true;
+  stack.Up({{.name = "a"},
+            {.name = "b", .from = {{"x", "a"}}},
+            {.name = "c", .from = {{"x", "b"}}},
+            {.name = "d"}});
+  CHECK(stack.Changes() == Lines{"Create d"});
+}
+
+TEST_CASE("[E134] a provider that only the state has comes along with what uses it") {
+  FakeStack stack;
+  stack.Up({{.name = "p", .type = "pulumi:providers:test"},
+            {.name = "a", .properties = {{"v", 1}}, .provider = "p"},
+            {.name = "b"}});
+  const std::string provider = stack.Record("a")->provider;
+  stack.options.targets = {UrnOf("a")};
+  std::vector<FakeResource> program{
+      {.name = "a",
+       .properties = {{"v", 2}},
+       .adjust = [provider](Goal& goal) { goal.provider = provider; }},
+      {.name = "b"}};
+  CHECK(stack.Up(std::move(program)).kind == DeploymentResultKind::kSucceeded);
+  CHECK(stack.Changes() == Lines{"Update a"});
+  CHECK(stack.Record("p") != nullptr);
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
+TEST_CASE("[E135] a provider as target takes what uses it along; a resource takes no siblings") {
+  FakeStack stack;
+  const auto program = [](int value) {
+    return std::vector<FakeResource>{{.name = "p", .type = "pulumi:providers:test"},
+                                     {.name = "a", .properties = {{"v", value}}, .provider = "p"},
+                                     {.name = "b", .properties = {{"v", value}}, .provider = "p"},
+                                     {.name = "c", .properties = {{"v", value}}}};
+  };
+  stack.Up(program(1));
+  stack.options.target_dependents = true;
+  SECTION("the provider") {
+    stack.options.targets = {"urn:pulumi:dev::proj::pulumi:providers:test::p"};
+    stack.Up(program(2));
+    Lines changes = stack.Changes();
+    std::ranges::sort(changes);
+    CHECK(changes == Lines{"Update a", "Update b"});
+  }
+  SECTION("one of its resources") {
+    stack.options.targets = {UrnOf("a")};
+    stack.Up(program(2));
+    CHECK(stack.Changes() == Lines{"Update a"});
+  }
+}
+
+TEST_CASE("[E136] a plan made with targets has only them and the providers") {
+  FakeStack stack;
+  stack.options.targets = {UrnOf("a")};
+  stack.makes_plan = true;
+  FakeProgram program({{.name = "a"}, {.name = "b"}});
+  stack.options.preview = true;
+  const DeploymentResult result = stack.Run(&program);
+  REQUIRE(result.plan);
+  CHECK(result.plan->resources.contains(Urn::Trusted(UrnOf("a"))));
+  CHECK_FALSE(result.plan->resources.contains(Urn::Trusted(UrnOf("b"))));
+}
+
 }  // namespace davit::testing

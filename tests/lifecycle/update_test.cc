@@ -297,4 +297,38 @@ TEST_CASE("[E29] a refused resource stops what was asked ahead") {
   CHECK(stack.host.log.size() < 100);
 }
 
+TEST_CASE("[E106] an option that changes alone is a same that is written") {
+  FakeStack stack;
+  stack.Up({{.name = "a"}});
+  const DeploymentResult result =
+      stack.Up({{.name = "a", .adjust = [](Goal& goal) { goal.protect = true; }}});
+  CHECK(result.changes == std::map<StepOp, int>{{StepOp::kSame, 2}});
+  CHECK(stack.Changes().empty());
+  CHECK(stack.Record("a")->protect);
+  CHECK(std::ranges::any_of(stack.journal.entries,
+                            [](const JournalEntry& entry) { return !entry.deferred; }));
+}
+
+TEST_CASE("[E7] [E39] the summary counts what was done, replacements once, and not the halves") {
+  FakeStack stack;
+  stack.host.behaviour.diff = [](const DiffRequest& request) {
+    DiffResponse response;
+    if (!(request.old_inputs == request.new_inputs)) {
+      response.changes = DiffChanges::kSome;
+      response.replaces = {"v"};
+    }
+    return response;
+  };
+  const auto program = [](int value) {
+    return std::vector<FakeResource>{{.name = "a", .properties = {{"v", value}}}};
+  };
+  stack.Up(program(1));
+  stack.Up(program(2));
+  const auto& summary = std::get<SummaryEvent>(stack.events.events.back());
+  CHECK(summary.changes == std::map<StepOp, int>{{StepOp::kSame, 1}, {StepOp::kReplace, 1}});
+  CHECK(summary.result == DeploymentResultKind::kSucceeded);
+  CHECK_FALSE(summary.is_preview);
+  CHECK_FALSE(summary.maybe_corrupt);
+}
+
 }  // namespace davit::testing

@@ -49,7 +49,7 @@ const std::string kEveryKey =
 
 }  // namespace
 
-TEST_CASE("[S30] every key is read, kept and written in order; [S11] unknown keys ride along") {
+TEST_CASE("[S30] [E1] every key is read, kept and written in order; [S11] unknown keys ride along") {
   const ResourceState state = Read(kEveryKey);
   CHECK(state.hide_diff.size() == 2);
   CHECK(state.custom_timeouts.update == 1.5);

@@ -130,7 +130,7 @@ TEST_CASE("[S62] a new manager opens again with its state") {
   CHECK_FALSE(SaltOf("{"));
 }
 
-TEST_CASE("[S15] the magic is the SHA-256 of the version") {
+TEST_CASE("[S15] [E3] the magic is the SHA-256 of the version") {
   for (const nlohmann::json& item : Vectors().at("magic")) {
     if (!item.at("version").get<std::string>().empty()) {
       CHECK(Sha256Hex(item.at("version").get<std::string>()) == item.at("magic").get<std::string>());

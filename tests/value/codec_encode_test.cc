@@ -71,7 +71,7 @@ TEST_CASE("P57 text that is not UTF-8 is a byte string or an error naming the pr
   CHECK_THAT(Encoded({{"\xff", 1}}, kAll), Catch::Contains("the name is not valid UTF-8"));
 }
 
-TEST_CASE("P56 P58 unknowns: sentinels by kind") {
+TEST_CASE("P56 P58 E9 unknowns: sentinels by kind") {
   const std::pair<UnknownKind, const char*> cases[] = {
       {UnknownKind::kBool, "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7"},
       {UnknownKind::kNumber, "3eeb2bf0-c639-47a8-9e75-3b44932eb421"},
