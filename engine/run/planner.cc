@@ -492,7 +492,9 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
     const bool is_pending = std::ranges::any_of(needs, [&](const Urn& dependency) {
       return context_.skipped_creates.contains(dependency);
     });
-    if (!work.old_state && (is_pending || (goal.custom && !is_provider))) {
+    if ((is_pending && (!work.old_state || !is_provider)) ||
+        (!work.old_state && goal.custom && !is_provider)) {
+      work.old_state = nullptr;  // an old record is what was not registered: kept, or deleted
       co_return MakeSame(work, true);
     }
     if (goal.custom && !is_provider) {

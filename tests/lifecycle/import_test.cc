@@ -110,4 +110,16 @@ TEST_CASE("[E63] an import reads by the id alone, without inputs and state") {
   CHECK_FALSE(seen[0].send_inputs);
 }
 
+TEST_CASE("[S163] a failing import does not stop the others when the run goes on after errors") {
+  FakeStack stack;
+  stack.options.continue_on_error = true;
+  stack.host.behaviour.read = [](const ReadRequest&) { return ReadResponse(); };
+  CHECK(stack
+            .Up({{.name = "a", .adjust = [](Goal& goal) { goal.import_id = "nobody"; }},
+                 {.name = "b"}})
+            .kind == DeploymentResultKind::kFailed);
+  CHECK(stack.Record("a") == nullptr);
+  CHECK(stack.Record("b") != nullptr);
+}
+
 }  // namespace davit::testing

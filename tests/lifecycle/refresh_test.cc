@@ -4,6 +4,18 @@
 #include "tests/support/engine_fakes.h"
 
 namespace davit::testing {
+namespace {
+
+Task<Result<void>> LookUp(Monitor& monitor) {
+  ReadGoal goal;
+  goal.type = "test:index:Thing";
+  goal.name = "found";
+  goal.id = "outside";
+  DAVIT_CO_TRY_VOID(co_await monitor.ReadResource(std::move(goal)));
+  co_return Result<void>();
+}
+
+}  // namespace
 
 TEST_CASE("[S139] drift in inputs is an update, in outputs alone a same; both are stored") {
   FakeStack stack;
@@ -128,6 +140,40 @@ TEST_CASE("[E150] a refresh by the program puts what it read at the end of the n
   }
   CHECK(names == std::vector<std::string>{"b", "a"});
   CHECK(VerifySnapshot(stack.state).empty());
+}
+
+TEST_CASE("[S143] what was only read is read again, not compared, and stays external") {
+  FakeStack stack;
+  ScriptedProgram program([](Monitor& monitor) { return LookUp(monitor); });
+  stack.Run(&program);
+  REQUIRE(stack.Record("found")->external);
+  CHECK(stack.Refresh().kind == DeploymentResultKind::kSucceeded);
+  const std::string urn = stack.Record("found")->urn.text();
+  CHECK(std::ranges::count(stack.host.log, "Read " + urn) == 1);
+  CHECK(std::ranges::count(stack.host.log, "Diff " + urn) == 0);
+  CHECK(stack.Record("found")->external);
+}
+
+TEST_CASE("[S16] times: made at once, changed by changes only") {
+  FakeStack stack;
+  const auto pass = [&] {
+    stack.loop.After(std::chrono::seconds(5), [] {});
+    stack.loop.RunUntilIdle();
+  };
+  const auto program = [](int value) {
+    return std::vector<FakeResource>{{.name = "a", .properties = {{"v", value}}}, {.name = "b"}};
+  };
+  stack.Up(program(1));
+  const StatePtr made = stack.Record("a");
+  CHECK(made->created == made->modified);
+  pass();
+  stack.Refresh();
+  CHECK(stack.Record("a")->modified == made->modified);
+  pass();
+  stack.Up(program(2));
+  CHECK(stack.Record("a")->created == made->created);
+  CHECK(stack.Record("a")->modified > made->modified);
+  CHECK(stack.Record("b")->modified == stack.Record("b")->created);
 }
 
 }  // namespace davit::testing

@@ -212,4 +212,45 @@ TEST_CASE("[E145] [S152] marked records are read before an update") {
         }) == 1);
 }
 
+TEST_CASE(
+    "[S150] a refresh by the program reads under the new type, with more resources than workers") {
+  FakeStack stack;
+  std::vector<FakeResource> before;
+  std::vector<FakeResource> after;
+  for (int at = 0; at < 12; ++at) {
+    const std::string name = "r" + std::to_string(at);
+    before.push_back({.name = name, .type = "test:index:Old"});
+    after.push_back({.name = name, .adjust = [](Goal& goal) {
+                       AliasSpec alias;
+                       alias.type = "test:index:Old";
+                       goal.aliases.push_back(std::move(alias));
+                     }});
+  }
+  stack.Up(before);
+  stack.options.parallel = 2;
+  Drifts(stack, 5);
+  CHECK(RunWith(stack, DeploymentMode::kRefresh, after).kind == DeploymentResultKind::kSucceeded);
+  CHECK(std::ranges::count_if(stack.host.log, [](const std::string& call) {
+          return call.starts_with("Read urn:pulumi:dev::proj::test:index:Thing::");
+        }) == 12);
+  CHECK(stack.Record("r7")->outputs.at("v") == PropertyValue(5));
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
+TEST_CASE(
+    "[S156] a destroy by the program: what is new and what needs it is skipped, the rest goes") {
+  FakeStack stack;
+  const auto component = [](std::vector<std::string> needs) {
+    return FakeResource{
+        .name = "c", .after = std::move(needs), .adjust = AsComponent, .type = "my:index:Group"};
+  };
+  stack.Up({component({}), {.name = "child", .parent = "c"}});
+  CHECK(RunWith(stack,
+                DeploymentMode::kDestroy,
+                {{.name = "new"}, component({"new"}), {.name = "child", .parent = "c"}})
+            .kind == DeploymentResultKind::kSucceeded);
+  CHECK(stack.Changes() == Lines{"Delete child"});
+  CHECK(stack.state.resources.empty());
+}
+
 }  // namespace davit::testing
