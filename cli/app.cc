@@ -8,7 +8,11 @@
 
 #include "cli/local_assets.h"
 #include "engine/base/cancel.h"
+#include "cli/workspace/stack_file.h"
 #include "engine/ids.h"
+#include "engine/plan/provider_inputs.h"
+#include "engine/run/provider_pool.h"
+#include "host/language/language_source.h"
 #include "host/loop/asio_loop.h"
 #include "host/loop/work_pool.h"
 #include "host/plugin/plugin_host.h"
@@ -66,6 +70,55 @@ std::map<std::string, std::string> RuntimeOptions(const ProjectFile& project) {
   return options;
 }
 
+// P12.
+Result<ProjectFile> ReadPluginProject(const std::string& path) {
+  DAVIT_TRY(const std::optional<std::string> text, ReadFileIfThere(path));
+  ProjectLoad load = LoadPluginFile(path, text.value_or(""));
+  if (!load.errors.empty()) {
+    return Fail(load.errors.front());
+  }
+  return std::move(load.project);
+}
+
+Result<PluginFile> ReadPluginFile(const std::string& path) {
+  DAVIT_TRY(ProjectFile file, ReadPluginProject(path));
+  PluginFile plugin;
+  plugin.runtime = std::move(file.runtime);
+  plugin.options = std::move(file.runtime_options);
+  return plugin;
+}
+
+std::string PathIn(const std::string& directory, const std::string& path) {
+  const std::filesystem::path given(path);
+  return (given.is_absolute() ? given : std::filesystem::path(directory) / given)
+      .lexically_normal()
+      .string();
+}
+
+// P6: packages at local paths, and those that they name in turn.
+Result<void> AddLocalPackages(const ProjectFile& project, std::vector<ProjectPlugin>* plugins) {
+  for (const LocalPackage& package : project.local_packages) {
+    ProjectPlugin plugin;
+    plugin.kind = "resource";
+    plugin.name = package.name;
+    plugin.path = PathIn(project.directory, package.path);
+    const bool is_known = std::ranges::any_of(*plugins, [&](const ProjectPlugin& other) {
+      return other.kind == plugin.kind && other.name == plugin.name;
+    });
+    if (is_known) {
+      continue;
+    }
+    const std::string file = plugin.path + "/PulumiPlugin.yaml";
+    plugins->push_back(std::move(plugin));
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) {
+      DAVIT_TRY(const ProjectFile inner, ReadPluginProject(file));
+      DAVIT_TRY_VOID(AddLocalPackages(inner, plugins));
+    }
+  }
+  return {};
+}
+
 Result<std::vector<ProjectPlugin>> PluginsOf(const ProjectFile& project) {
   std::vector<ProjectPlugin> plugins;
   for (const PluginOverride& plugin : project.plugins) {
@@ -74,13 +127,11 @@ Result<std::vector<ProjectPlugin>> PluginsOf(const ProjectFile& project) {
                : plugin.kind == "languages" ? "language"
                                             : "analyzer";
     out.name = plugin.name;
-    const std::filesystem::path path(plugin.path);
-    out.path = (path.is_absolute() ? path : std::filesystem::path(project.directory) / path)
-                   .lexically_normal()
-                   .string();
+    out.path = PathIn(project.directory, plugin.path);
     out.version = plugin.version;
     plugins.push_back(std::move(out));
   }
+  DAVIT_TRY_VOID(AddLocalPackages(project, &plugins));
   return plugins;
 }
 
@@ -93,6 +144,7 @@ struct App::Parts {
   std::unique_ptr<RpcTrace> trace;
   std::unique_ptr<EngineServer> server;
   std::unique_ptr<GrpcPluginHost> host;
+  MonitorServerOptions monitor_options;  ///< without what belongs to a run
   std::unique_ptr<GrpcMonitorHost> monitors;
   std::shared_ptr<ProviderPool> providers;
   std::unique_ptr<LocalAssets> assets;
@@ -102,6 +154,7 @@ struct App::Parts {
   EventSink* events = nullptr;  ///< of the run at hand
   bool is_preview = false;
   int interrupts = 0;
+  bool has_stopped = false;  ///< who registers has been told that nothing more is served
   bool is_closed = false;
 
   void Emit(const Event& event) {
@@ -192,8 +245,14 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   server.pool = parts->pool.get();
   server.trace = parts->trace.get();
   server.log = [raw](const LogMessage& message) {
-    raw->Message(
-        message.severity, message.message, message.urn, message.stream_id, message.ephemeral);
+    // That it was told to end is no news, though SDKs log it as an error of the program.
+    const bool is_echo =
+        raw->has_stopped && message.severity == Severity::kError && message.urn.empty();
+    raw->Message(is_echo ? Severity::kDebug : message.severity,
+                 message.message,
+                 message.urn,
+                 message.stream_id,
+                 message.ephemeral);
   };
   DAVIT_TRY(parts->server, EngineServer::Start(std::move(server)));
   auto app = std::unique_ptr<App>(new App(std::move(parts)));
@@ -220,6 +279,7 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
     return Fail(plugins.error());
   }
   host.project_plugins = *std::move(plugins);
+  host.read_plugin_file = ReadPluginFile;
   raw->host = std::make_unique<GrpcPluginHost>(std::move(host));
   MonitorServerOptions monitor;
   monitor.loop = &raw->loop;
@@ -227,8 +287,13 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   monitor.trace = raw->trace.get();
   monitor.resource_references = !context.IsTruthy("PULUMI_DISABLE_RESOURCE_REFERENCES");  // P93
   monitor.output_values = !context.IsTruthy("PULUMI_DISABLE_OUTPUT_VALUES");
+  monitor.on_stopped = [raw] { raw->has_stopped = true; };
+  raw->monitor_options = monitor;
   raw->monitors = std::make_unique<GrpcMonitorHost>(std::move(monitor));
   raw->providers = MakeProviderPool(raw->loop, *raw->host);
+  raw->server->SetSchemaSource([pool = raw->providers](const PackageDescriptor& package) {  // P108
+    return pool->GetSchema(PluginOf(package), CancelToken());
+  });
   raw->assets = std::make_unique<LocalAssets>(workspace.ProgramDirectory());
   return app;
 }
@@ -261,10 +326,24 @@ void App::Preload(const std::vector<PackageDescriptor>& packages) {
   }
 }
 
+std::unique_ptr<Source> App::LanguageProgram(const Workspace& workspace) {
+  davit::LanguageProgram program;
+  program.plugins = parts_->host.get();
+  program.monitor = parts_->monitor_options;
+  program.runtime = workspace.project().runtime;
+  program.info.root_directory = workspace.project().directory;
+  program.info.program_directory = workspace.ProgramDirectory();
+  program.info.entry_point = workspace.EntryPoint();
+  program.info.options = workspace.project().runtime_options;
+  program.loader_target = parts_->server->address();
+  return MakeLanguageSource(std::move(program));
+}
+
 Result<DeploymentResult> App::Run(RunRequest request) {
   Parts& parts = *parts_;
   parts.events = request.events;
   parts.is_preview = request.options.preview;
+  parts.has_stopped = false;
   auto tick = std::make_shared<std::function<void(std::chrono::system_clock::time_point)>>(
       std::move(request.tick));
   parts.ScheduleTick(tick);
@@ -299,6 +378,9 @@ void App::Close(EventSink* events) {
   parts.events = events;
   if (parts.providers) {
     parts.RunToEnd(CloseProviders(parts.providers));
+  }
+  if (parts.host) {
+    parts.RunToEnd(parts.host->CloseLanguages());
   }
   parts.RunToEnd(parts.server->Close());
   parts.events = nullptr;

@@ -41,6 +41,9 @@ class App {
   App(const App&) = delete;
   App& operator=(const App&) = delete;
 
+  /// The project's program, run by a language host that is started when the program is prepared. The
+  /// app outlives it.
+  std::unique_ptr<Source> LanguageProgram(const Workspace& workspace);
   /// Begins to load the providers that a program names.
   void Preload(const std::vector<PackageDescriptor>& packages);
   /// Runs one deployment to its end. Messages of plugins become events of it.

@@ -162,15 +162,22 @@ class StackReader {
   virtual Task<Result<Snapshot>> Read(std::string name) = 0;
 };
 
-/// A program. Run completes when every registration of it is answered; an error with `reported` set
-/// is a bail.
+/// A program. For each run Prepare, then Run, then Finish are called, the latter whatever became of
+/// Run. An error with `reported` set is a bail.
 class Source {
  public:
   virtual ~Source() = default;
+  /// Starts what runs the program; RequiredPackages is known afterwards.
+  virtual Task<Result<void>> Prepare(CancelToken) { co_return Result<void>(); }
   /// The packages that the program says it needs, with versions and URLs as far as it names any;
   /// default providers take from here what their resources leave out (E171).
   virtual std::vector<PackageDescriptor> RequiredPackages() const { return {}; }
+  /// Completes when every registration is answered and none will follow. `monitor` and `info`
+  /// outlive Finish.
   virtual Task<Result<void>> Run(Monitor& monitor, const RunInfo& info, CancelToken cancel) = 0;
+  /// All steps are done, so the hooks of the program are not needed any more (P106). Completes when
+  /// the program has ended.
+  virtual Task<Result<void>> Finish() { co_return Result<void>(); }
 };
 
 }  // namespace davit

@@ -88,6 +88,9 @@ Result<int> DeployCommand::Run() {
   options.config = config_;
   DAVIT_TRY(app_, App::Create(std::move(options)));
   app_->Preload(packages_);
+  if (flags_.NeedsProgram() && !IsYaml()) {
+    source_ = app_->LanguageProgram(session_->workspace);
+  }
   Result<int> result = RunBoth();
   app_->Close(nullptr);
   if (verified_.valid()) {
@@ -246,6 +249,10 @@ Result<void> DeployCommand::LoadProgram() {
       error.where = package.where;
       return Fail(std::move(error));
     }
+  }
+  if (!IsYaml()) {
+    const std::optional<Error> unmet = UnmetVersion(session_->workspace.project());
+    return unmet ? Result<void>(Fail(*unmet)) : Result<void>();
   }
   ProgramLoad load = LoadYamlProgram(
       session_->workspace.project(), [](const std::string& path) -> Result<std::string> {

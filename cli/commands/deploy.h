@@ -43,6 +43,8 @@ class DeployCommand {
   int ExitOf(const DeploymentResult& result, bool is_preview) const;
   DisplayOptions DisplayFor(bool is_preview) const;
   Result<void> AfterDestroy();
+  /// Whether davit evaluates the program itself; otherwise a language host runs it (P112).
+  bool IsYaml() const { return session_->workspace.project().runtime == "yaml"; }
   DeploymentMode mode() const { return flags_.options.mode; }
 
   Context& context_;
@@ -55,10 +57,10 @@ class DeployCommand {
   EffectiveConfig effective_config_;
   std::map<std::string, ConfigValue> config_;
   std::optional<UpdatePlan> plan_;  ///< what the runs are held to (E211)
-  std::unique_ptr<Source> source_;
-  std::vector<PackageDescriptor> packages_;
   std::unique_ptr<EventLog> log_;
   std::unique_ptr<App> app_;
+  std::unique_ptr<Source> source_;
+  std::vector<PackageDescriptor> packages_;
   std::future<Result<void>> verified_;
 };
 

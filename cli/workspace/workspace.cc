@@ -155,6 +155,12 @@ std::string Workspace::ProgramDirectory() const {
   return (fs::is_directory(main, ignored) ? main : main.parent_path()).string();
 }
 
+std::string Workspace::EntryPoint() const {
+  const fs::path main = (fs::path(project_.directory) / project_.main).lexically_normal();
+  std::error_code ignored;
+  return project_.main.empty() || fs::is_directory(main, ignored) ? "." : main.filename().string();
+}
+
 Result<std::string> Workspace::SelectionPath() const {
   std::string home = Variable("PULUMI_HOME");
   if (home.empty() && !Variable("HOME").empty()) {

@@ -47,6 +47,8 @@ class Workspace {
   std::string StackFilePath(const std::string& stack) const;
   /// Absolute folder of the program (`main`).
   std::string ProgramDirectory() const;
+  /// `.`, or the file that `main` names (P114).
+  std::string EntryPoint() const;
 
  private:
   Workspace(ProjectFile project, Environment environment)

@@ -15,6 +15,14 @@
 namespace davit {
 namespace {
 
+// A program that ends because its registrations were no longer served did not fail by itself.
+void NoteProgramFailure(RunContext& context, const Error& failure) {
+  if (!failure.reported || !context.cancelled) {
+    context.program_failed = true;
+    context.reporter.Report(failure);
+  }
+}
+
 Task<void> RunProgram(RunContext& context, Generator& generator, Monitor& monitor) {
   std::optional<Error> failure;
   try {
@@ -26,10 +34,8 @@ Task<void> RunProgram(RunContext& context, Generator& generator, Monitor& monito
   } catch (const std::exception& exception) {
     failure = MakeError(ErrorKind::kBug, exception.what());
   }
-  // A program that ends because its registrations were no longer served did not fail by itself.
-  if (failure && !(failure->reported && context.cancelled)) {
-    context.program_failed = true;
-    context.reporter.Report(*failure);
+  if (failure) {
+    NoteProgramFailure(context, *failure);
   }
   generator.ProgramEnded();
 }
@@ -138,6 +144,11 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
   }
   std::optional<RegistrationMonitor> monitor;
   if (runs_program) {
+    const Result<void> prepared = co_await context.request.source->Prepare(context.request.cancel);
+    if (!prepared) {
+      NoteProgramFailure(context, prepared.error());
+      co_return;
+    }
     monitor.emplace(context, generator);
     co_await RunProgramSteps(context, generator, *monitor);
   }
@@ -152,6 +163,10 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
     ReportLeftovers(context);
   }
   if (monitor) {
+    const Result<void> finished = co_await context.request.source->Finish();
+    if (!finished) {
+      NoteProgramFailure(context, finished.error());
+    }
     co_await monitor->Close();
   }
   co_await FinishStack(context);

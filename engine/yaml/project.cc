@@ -41,15 +41,26 @@ class ProjectReader {
     Text(root, "main", "", &project_.main);
     Text(root, "description", "", &project_.description);
     Text(root, "stackConfigDir", "", &project_.stack_config_dir);
-    if (Text(root, "requiredPulumiVersion", "", &project_.required_version)) {
-      project_.required_version_where = document_.At(root.Find("requiredPulumiVersion")->value);
-    }
+    RequiredVersion();
     Backend();
     Options();
     Template();
     Plugins();
     Packages();
     Config();
+  }
+
+  void RunForPlugin() {
+    const YamlNode& root = document_.root;
+    if (!root.is_map()) {
+      Fault(document_.At(root),
+            fmt::format("the plugin file must be a mapping, not {}", root.KindName()));
+      return;
+    }
+    Runtime();
+    RequiredVersion();
+    Template();
+    Packages();
   }
 
  private:
@@ -160,7 +171,7 @@ class ProjectReader {
     const YamlEntry* entry = Entry(document_.root, "runtime");
     if (entry == nullptr) {
       Fault(SourceRange{document_.file, document_.root.line, document_.root.column, 0, 0},
-            "the project file has no 'runtime'",
+            fmt::format("'{}' has no 'runtime'", document_.file),
             "add 'runtime: yaml'");
       return;
     }
@@ -191,6 +202,13 @@ class ProjectReader {
               fmt::format("'compiler' must be a string, not {}", option.value.KindName()));
       }
       project_.runtime_options.insert_or_assign(option.key, ToPropertyValue(option.value));
+    }
+  }
+
+  void RequiredVersion() {
+    const YamlNode& root = document_.root;
+    if (Text(root, "requiredPulumiVersion", "", &project_.required_version)) {
+      project_.required_version_where = document_.At(root.Find("requiredPulumiVersion")->value);
     }
   }
 
@@ -464,6 +482,24 @@ bool IsInProgram(const YamlDocument& document, const Error& error) {
 }
 
 }  // namespace
+
+ProjectLoad LoadPluginFile(const std::string& path, const std::string& text) {
+  ProjectLoad load;
+  load.project.path = path;
+  load.project.directory = path.substr(0, path.rfind('/'));
+  const YamlDocument document = ParseYaml(path, text);
+  load.errors = document.errors;
+  if (load.errors.empty()) {
+    ProjectReader(document, &load.project, &load.errors).RunForPlugin();
+  }
+  if (load.errors.empty()) {
+    if (std::optional<Error> unmet = UnmetVersion(load.project)) {
+      load.errors.push_back(*std::move(unmet));
+    }
+  }
+  SortByPlace(&load.errors);
+  return load;
+}
 
 ProjectLoad LoadProjectFile(const std::string& path, const std::string& text) {
   ProjectLoad load;

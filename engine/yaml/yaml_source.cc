@@ -59,15 +59,21 @@ bool BySource(const Error& a, const Error& b) {
 
 }  // namespace
 
+std::optional<Error> UnmetVersion(const ProjectFile& project) {
+  std::optional<Error> unmet = project.required_version.empty()
+                                   ? std::nullopt
+                                   : VersionProblem(project.required_version);
+  if (unmet) {
+    unmet->where = project.required_version_where;
+  }
+  return unmet;
+}
+
 ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read) {
   ProgramLoad load;
-  if (!project.required_version.empty()) {
-    std::optional<Error> unmet = VersionProblem(project.required_version);
-    if (unmet) {
-      unmet->where = project.required_version_where;
-      load.errors.push_back(*std::move(unmet));
-      return load;
-    }
+  if (std::optional<Error> unmet = UnmetVersion(project)) {
+    load.errors.push_back(*std::move(unmet));
+    return load;
   }
   const std::string directory = ProgramDirectory(project);
   std::string path;

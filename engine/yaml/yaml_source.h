@@ -47,7 +47,7 @@ struct ProjectFile {
   std::string path;       ///< of the file, absolute
   std::string directory;  ///< absolute
   std::string name;
-  std::string runtime;  ///< `yaml`
+  std::string runtime;  ///< `yaml`, or the name of a language host
   PropertyMap runtime_options;
   std::string main;
   std::string description;
@@ -72,6 +72,11 @@ struct ProjectLoad {
   std::vector<Error> errors;
 };
 ProjectLoad LoadProjectFile(const std::string& path, const std::string& text);
+/// Parses `PulumiPlugin.yaml` (P12): runtime, packages and required version of a plugin that is
+/// source code. A version that davit does not stand in for is an error.
+ProjectLoad LoadPluginFile(const std::string& path, const std::string& text);
+/// What is wrong with the project's `requiredPulumiVersion` (Y22); absent when all is well.
+std::optional<Error> UnmetVersion(const ProjectFile& project);
 
 /// A loaded program. `errors` is empty when it may run; `warnings` are to be shown.
 struct ProgramLoad {

@@ -13,7 +13,6 @@ namespace davit {
 namespace {
 
 constexpr std::string_view kService = "/pulumirpc.ResourceProvider/";
-constexpr std::chrono::seconds kExitWait(2);  // between a broken connection and the exit behind it
 constexpr std::chrono::seconds kInterruptCancel(30);  // P32
 constexpr std::chrono::seconds kCloseCancel(5);       // P32
 constexpr std::chrono::milliseconds kRetryPause(10);  // P29
@@ -73,15 +72,10 @@ Task<Error> ProviderClient::Impl::Explain(RpcStatus status,
     co_return error;
   }
   PluginProcess& process = *options.process;
-  if (process.is_alive()) {
-    const bool has_exited = co_await process.child().WaitForExit(kExitWait);
-    static_cast<void>(has_exited);
-  }
-  if (process.is_alive()) {
+  const bool has_died = co_await process.HasDied();
+  if (!has_died) {
     co_return error;  // the server gave up, or answered so itself
   }
-  const bool is_drained = co_await process.child().WaitForOutput(std::chrono::seconds(1));
-  static_cast<void>(is_drained);
   has_reported_exit = true;
   const std::string what = urn.empty() ? rpc : fmt::format("{} of '{}'", rpc, urn.text());
   error.message = fmt::format("the provider died during {}: {}", what, process.ExitReport());

@@ -48,27 +48,29 @@ FoundPlugin Found(FoundPlugin::Origin origin, const fs::path& executable) {
   return found;
 }
 
-// P38: what is left of a place without the executable.
-Unexpected NotSupported(const std::string& kind,
-                        const std::string& name,
-                        const fs::path& directory) {
+// P38: a folder that is meant to hold a plugin.
+Result<FoundPlugin> FoundIn(FoundPlugin::Origin origin,
+                            const fs::path& directory,
+                            const std::string& kind,
+                            const std::string& name) {
+  const fs::path executable = directory / ExecutableName(kind, name);
+  FoundPlugin found = Found(origin, executable);
+  if (IsExecutableFile(executable)) {
+    return found;
+  }
   std::error_code ignored;
-  const bool has_source = fs::exists(directory / "PulumiPlugin.yaml", ignored);
-  if (has_source) {
-    return Fail(ErrorKind::kRefused,
-                fmt::format("the {} plugin '{}' in '{}' is source code that a language host would "
-                            "have to run, which "
-                            "davit does not support yet",
-                            kind,
-                            name,
-                            directory.string()),
-                "use a version of the plugin that is an executable");
+  const fs::path plugin_file = directory / "PulumiPlugin.yaml";
+  if (kind != "language" && fs::exists(plugin_file, ignored)) {
+    found.executable.clear();
+    found.plugin_file = plugin_file.string();
+    return found;
   }
   return Fail(ErrorKind::kInvalid,
-              fmt::format("the {} plugin '{}' has no executable '{}' in '{}'",
+              fmt::format("the {} plugin '{}' has neither an executable '{}' nor a "
+                          "PulumiPlugin.yaml in '{}'",
                           kind,
                           name,
-                          ExecutableName(kind, name),
+                          executable.filename().string(),
                           directory.string()),
               "build or install the plugin there, or correct the path");
 }
@@ -106,11 +108,7 @@ Result<std::optional<FoundPlugin>> FindInProject(const DiscoveryOptions& options
                               name),
                   "correct `plugins` in the project file");
     }
-    const fs::path executable = fs::path(entry.path) / ExecutableName(kind, name);
-    if (!IsExecutableFile(executable)) {
-      return NotSupported(kind, name, entry.path);
-    }
-    FoundPlugin found = Found(FoundPlugin::Origin::kProject, executable);
+    DAVIT_TRY(FoundPlugin found, FoundIn(FoundPlugin::Origin::kProject, entry.path, kind, name));
     found.version = entry.version;
     return std::optional<FoundPlugin>(std::move(found));
   }
@@ -312,12 +310,8 @@ Result<FoundPlugin> FindPlugin(const DiscoveryOptions& options,
         !Variable(options.environment, "PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH").empty();
     const CacheEntry* entry = Select(entries, wanted, is_legacy);
     if (entry != nullptr) {
-      const fs::path executable = entry->folder / ExecutableName(kind, name);
-      if (!IsExecutableFile(executable)) {
-        return NotSupported(kind, name, entry->folder);
-      }
+      DAVIT_TRY(found, FoundIn(FoundPlugin::Origin::kCache, entry->folder, kind, name));
       NoteUse(entry->folder);
-      found = Found(FoundPlugin::Origin::kCache, executable);
       found->version = entry->version.Text();
     }
   }

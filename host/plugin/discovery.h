@@ -31,14 +31,16 @@ struct DiscoveryOptions {
 struct FoundPlugin {
   enum class Origin { kProject, kPath, kBundled, kCache };
   Origin origin = Origin::kCache;
-  std::string executable;             ///< absolute path
+  std::string executable;             ///< absolute path; empty: a language host has to run it
+  std::string plugin_file;            ///< path of the PulumiPlugin.yaml that names its language (P12)
   std::string directory;              ///< that holds it
   std::string version;                ///< as the place says, or empty
   std::vector<std::string> warnings;  ///< for the user
 };
 
 /// P5: project plugins, PATH, next to the program, cache. `version` may be empty. A miss has advice
-/// (P10); a place that needs a language host to run is refused, naming it (P38).
+/// (P10). A place without the executable must have a PulumiPlugin.yaml (P12, P38), unless it is meant
+/// to hold a language host.
 Result<FoundPlugin> FindPlugin(const DiscoveryOptions& options,
                                const std::string& kind,
                                const std::string& name,

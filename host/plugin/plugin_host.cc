@@ -7,7 +7,9 @@
 #include <charconv>
 
 #include "engine/base/semver.h"
+#include "engine/base/waiting.h"
 #include "host/client/provider_client.h"
+#include "host/language/hosted_process.h"
 #include "host/plugin/plugin_process.h"
 #include "host/wire/json_text.h"
 
@@ -33,9 +35,11 @@ std::optional<int> ParseInt(std::string_view text) {
   return number;
 }
 
-// P21: the port of an already running provider `name`, if there is one.
-Result<std::optional<int>> AttachPort(const Environment& environment, const std::string& name) {
-  const std::string* text = Find(environment, "PULUMI_DEBUG_PROVIDERS");
+// P21: the port of the already running plugin `name`, if `variable` has one.
+Result<std::optional<int>> AttachPort(const Environment& environment,
+                                      const std::string& variable,
+                                      const std::string& name) {
+  const std::string* text = Find(environment, variable);
   std::string_view rest = text == nullptr ? std::string_view() : *text;
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
@@ -47,8 +51,7 @@ Result<std::optional<int>> AttachPort(const Environment& environment, const std:
     if (!port || *port < 1 || *port > 65535) {
       return Fail(
           ErrorKind::kInvalid,
-          fmt::format("PULUMI_DEBUG_PROVIDERS holds '{}', which is not of the form name:port",
-                      entry),
+          fmt::format("{} holds '{}', which is not of the form name:port", variable, entry),
           "write it as name:port[,name:port...]");
     }
     if (entry.substr(0, colon) == name) {
@@ -110,11 +113,31 @@ bool IsDynamicProvider(const std::string& executable) {
          executable.ends_with("pulumi-resource-pulumi-python");
 }
 
+// Connects to a language host; only one that somebody else started is told about the engine (P112).
+Task<Result<std::shared_ptr<LanguageHost>>> ConnectLanguage(const PluginHostOptions& options,
+                                                            LanguageHostOptions host_options,
+                                                            bool is_attached,
+                                                            CancelToken cancel) {
+  auto host = std::make_shared<LanguageHost>(std::move(host_options));
+  Result<void> connected = co_await host->Connect(kConnectBudget, cancel);
+  if (connected && is_attached) {
+    connected = co_await host->Handshake(options.engine_address, cancel);
+  }
+  if (!connected) {
+    co_await host->Close();
+    co_return Fail(std::move(connected).error());
+  }
+  co_return host;
+}
+
 }  // namespace
 
 struct GrpcPluginHost::Impl {
+  using LoadedLanguage = Completion<Result<std::shared_ptr<LanguageHost>>>;
+
   PluginHostOptions options;
   int next_stream = 1;
+  std::map<std::string, std::shared_ptr<LoadedLanguage>> languages;  ///< by runtime
 
   void Show(Severity severity, const std::string& message, int stream_id) const {
     if (options.output) {
@@ -122,19 +145,38 @@ struct GrpcPluginHost::Impl {
     }
   }
 
-  PluginLaunch Launch(const PluginSpec& spec,
+  Task<Result<FoundPlugin>> Discover(std::string kind, std::string name, std::string version) const {
+    DiscoveryOptions discovery;
+    discovery.project_plugins = options.project_plugins;
+    discovery.environment = options.environment;
+    discovery.program_folder = options.program_folder;
+    std::function<Result<FoundPlugin>()> find = [discovery, kind, name, version] {
+      return FindPlugin(discovery, kind, name, version);
+    };
+    Result<FoundPlugin> found =
+        co_await RunOn<Result<FoundPlugin>>(*options.pool, *options.loop, std::move(find));
+    if (found) {
+      for (const std::string& warning : found->warnings) {
+        Show(Severity::kWarning, warning, 0);
+      }
+    }
+    co_return found;
+  }
+
+  // P22-P27 for every kind. The output of a quiet plugin is for debugging.
+  PluginLaunch Launch(std::string label,
                       const FoundPlugin& found,
+                      bool is_quiet,
                       const std::shared_ptr<Impl>& self) {
     PluginLaunch launch;
-    launch.label = fmt::format("the resource plugin '{}' ({})", spec.name, found.executable);
-    launch.is_dynamic = IsDynamicProvider(found.executable);
+    launch.label = std::move(label);
     launch.child.program = found.executable;
     launch.child.arguments = {options.engine_address};
-    launch.child.environment = PluginEnvironment(options, spec);
+    launch.child.environment = options.environment;
     launch.child.working_directory =
         options.program_directory.empty() ? options.root_directory : options.program_directory;
-    launch.stdout_severity = launch.is_dynamic ? Severity::kInfo : Severity::kDebug;
-    launch.stderr_severity = launch.is_dynamic ? Severity::kInfoToStderr : Severity::kDebug;
+    launch.stdout_severity = is_quiet ? Severity::kDebug : Severity::kInfo;
+    launch.stderr_severity = is_quiet ? Severity::kDebug : Severity::kInfoToStderr;
     launch.stdout_stream = next_stream++;
     launch.stderr_stream = next_stream++;
     launch.output = [self](Severity severity, const std::string& message, int stream_id) {
@@ -147,6 +189,69 @@ struct GrpcPluginHost::Impl {
       launch.port_deadline = std::chrono::seconds(*seconds);
     }
     return launch;
+  }
+
+  PluginLaunch LaunchProvider(const PluginSpec& spec,
+                              const FoundPlugin& found,
+                              const std::shared_ptr<Impl>& self) {
+    const std::string& place = found.executable.empty() ? found.directory : found.executable;
+    const bool is_dynamic = IsDynamicProvider(found.executable);
+    PluginLaunch launch = Launch(
+        fmt::format("the resource plugin '{}' ({})", spec.name, place), found, !is_dynamic, self);
+    launch.is_dynamic = is_dynamic;
+    launch.child.environment = PluginEnvironment(options, spec);
+    return launch;
+  }
+
+  // P38.
+  PluginLaunch::Starter StartThrough(std::shared_ptr<LanguageHost> host,
+                                     const FoundPlugin& found,
+                                     PropertyMap runtime_options) const {
+    PluginRun run;
+    run.plugin.root_directory = found.directory;
+    run.plugin.program_directory = found.directory;
+    run.plugin.options = std::move(runtime_options);
+    run.loader_target = options.loader_target;
+    return [host, run](AsioLoop& loop,
+                       ChildOptions child) -> Result<std::unique_ptr<RunningProcess>> {
+      return StartHosted(loop, host, run, std::move(child));
+    };
+  }
+
+  // P112. `client` is at an address that is given.
+  Task<Result<std::shared_ptr<LanguageHost>>> StartLanguage(std::shared_ptr<Impl> self,
+                                                            std::string runtime,
+                                                            CancelToken cancel) {
+    LanguageHostOptions host;
+    host.loop = options.loop;
+    host.runtime = runtime;
+    host.end_grace = options.end_grace;
+    host.trace = options.trace;
+    host.trace_metadata = {{"kind", "language"}, {"mode", "client"}, {"runtime", runtime}};
+    if (runtime == "client") {
+      const std::string* address = Find(options.runtime_options, "address");
+      if (address == nullptr || address->empty()) {
+        co_return Fail(ErrorKind::kInvalid,
+                       "the runtime 'client' has no option 'address'",
+                       "give it the address of a running language host");
+      }
+      host.target = *address;
+      host.trace_metadata.back() = {"address", *address};
+      co_return co_await ConnectLanguage(options, std::move(host), false, std::move(cancel));
+    }
+    DAVIT_CO_TRY(const std::optional<int> port,
+                 AttachPort(options.environment, "PULUMI_DEBUG_LANGUAGES", runtime));
+    if (port) {
+      host.target = std::string(kLoopback) + std::to_string(*port);
+      co_return co_await ConnectLanguage(options, std::move(host), true, std::move(cancel));
+    }
+    DAVIT_CO_TRY(const FoundPlugin found, co_await Discover("language", runtime, ""));
+    PluginLaunch launch = Launch(
+        fmt::format("the language host '{}' ({})", runtime, found.executable), found, false, self);
+    DAVIT_CO_TRY(host.process,
+                 co_await PluginProcess::Launch(*options.loop, std::move(launch), cancel));
+    host.target = std::string(kLoopback) + std::to_string(host.process->port());
+    co_return co_await ConnectLanguage(options, std::move(host), false, std::move(cancel));
   }
 
   // P11.
@@ -177,7 +282,7 @@ Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec 
   const std::shared_ptr<Impl> impl = impl_;
   const PluginHostOptions& options = impl->options;
   const std::string context = fmt::format("cannot load the provider plugin '{}'", spec.name);
-  Result<std::optional<int>> attach_port = AttachPort(options.environment, spec.name);
+  Result<std::optional<int>> attach_port = AttachPort(options.environment, "PULUMI_DEBUG_PROVIDERS", spec.name);
   if (!attach_port) {
     co_return Fail(std::move(attach_port).error());
   }
@@ -202,23 +307,20 @@ Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec 
   if (is_attached) {
     client_options.target = std::string(kLoopback) + std::to_string(**attach_port);
   } else {
-    DiscoveryOptions discovery;
-    discovery.project_plugins = options.project_plugins;
-    discovery.environment = options.environment;
-    discovery.program_folder = options.program_folder;
-    std::function<Result<FoundPlugin>()> find =
-        [discovery, name = spec.name, version = spec.version] {
-          return FindPlugin(discovery, "resource", name, version);
-        };
-    Result<FoundPlugin> found =
-        co_await RunOn<Result<FoundPlugin>>(*options.pool, *options.loop, std::move(find));
-    if (!found) {
-      co_return Fail(std::move(found).error());
+    DAVIT_CO_TRY(const FoundPlugin found,
+                 co_await impl->Discover("resource", spec.name, spec.version));
+    PluginLaunch launch = impl->LaunchProvider(spec, found, impl);
+    if (found.executable.empty()) {
+      Result<PluginFile> file = options.read_plugin_file(found.plugin_file);
+      if (!file) {
+        co_return Fail(std::move(file).error().WithContext(context));
+      }
+      Result<std::shared_ptr<LanguageHost>> host = co_await LoadLanguage(file->runtime, cancel);
+      if (!host) {
+        co_return Fail(std::move(host).error().WithContext(context));
+      }
+      launch.start = impl->StartThrough(*host, found, file->options);
     }
-    for (const std::string& warning : found->warnings) {
-      impl->Show(Severity::kWarning, warning, 0);
-    }
-    PluginLaunch launch = impl->Launch(spec, *found, impl);
     Result<std::shared_ptr<PluginProcess>> process =
         co_await PluginProcess::Launch(*options.loop, std::move(launch), cancel);
     if (!process) {
@@ -226,8 +328,8 @@ Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec 
     }
     client_options.process = *process;
     client_options.target = std::string(kLoopback) + std::to_string((*process)->port());
-    handshake.root_directory = found->directory;  // P43
-    handshake.program_directory = found->directory;
+    handshake.root_directory = found.directory;  // P43
+    handshake.program_directory = found.directory;
   }
 
   auto client = std::make_shared<ProviderClient>(std::move(client_options));
@@ -249,6 +351,35 @@ Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec 
     co_return Fail(std::move(loaded).error().WithContext(context));
   }
   co_return std::shared_ptr<Provider>(client);
+}
+
+Task<Result<std::shared_ptr<LanguageHost>>> GrpcPluginHost::LoadLanguage(std::string runtime,
+                                                                         CancelToken cancel) {
+  const std::shared_ptr<Impl> impl = impl_;
+  const auto known = impl->languages.find(runtime);
+  if (known != impl->languages.end()) {
+    const std::shared_ptr<Impl::LoadedLanguage> entry = known->second;
+    co_return co_await entry->Wait();
+  }
+  auto entry = std::make_shared<Impl::LoadedLanguage>();
+  impl->languages.emplace(runtime, entry);
+  Result<std::shared_ptr<LanguageHost>> host =
+      co_await impl->StartLanguage(impl, runtime, std::move(cancel));
+  if (!host) {
+    impl->languages.erase(runtime);  // the next one tries again
+  }
+  entry->Set(host);
+  co_return host;
+}
+
+Task<void> GrpcPluginHost::CloseLanguages() {
+  const std::shared_ptr<Impl> impl = impl_;
+  for (auto& [runtime, entry] : std::exchange(impl->languages, {})) {
+    Result<std::shared_ptr<LanguageHost>>& host = co_await entry->Wait();
+    if (host) {
+      co_await (*host)->Close();
+    }
+  }
 }
 
 }  // namespace davit

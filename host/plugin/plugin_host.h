@@ -16,7 +16,14 @@
 
 namespace davit {
 
+class LanguageHost;
 class RpcTrace;
+
+/// What PulumiPlugin.yaml says about how a plugin is run (P12).
+struct PluginFile {
+  std::string runtime;
+  PropertyMap options;
+};
 
 struct PluginHostOptions {
   AsioLoop* loop = nullptr;
@@ -39,11 +46,13 @@ struct PluginHostOptions {
   std::function<void(
       Severity severity, const std::string& message, const std::string& urn, int stream_id)>
       output;
+  /// Reads a PulumiPlugin.yaml; refuses one that demands another version (P12). Must be given.
+  std::function<Result<PluginFile>(const std::string& path)> read_plugin_file;
   RpcTrace* trace = nullptr;  ///< may be null
 };
 
-/// Loads resource plugins. Different packages load at the same time; the process of a provider is
-/// its own (P39).
+/// Loads resource plugins and language hosts. Different ones load at the same time; the process of a
+/// provider is its own, that of a language host is shared (P39).
 class GrpcPluginHost final : public PluginHost {
  public:
   explicit GrpcPluginHost(PluginHostOptions options);
@@ -51,6 +60,11 @@ class GrpcPluginHost final : public PluginHost {
 
   Task<Result<std::shared_ptr<Provider>>> LoadProvider(PluginSpec spec,
                                                        CancelToken cancel) override;
+  /// The host of a language, started on first use (P112). The runtime `client` is one that runs
+  /// already, at the address in the project's runtime option `address`.
+  Task<Result<std::shared_ptr<LanguageHost>>> LoadLanguage(std::string runtime, CancelToken cancel);
+  /// Ends the language hosts. Providers that they run must have been closed (P34).
+  Task<void> CloseLanguages();
 
  private:
   struct Impl;

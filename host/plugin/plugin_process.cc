@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kKeptBytes = 64 * 1024;
 constexpr std::size_t kShownLines = 10;
 constexpr std::size_t kShownColumns = 500;
+constexpr std::chrono::seconds kExitWait(2);  // between a broken connection and the exit behind it
 
 bool IsBlank(std::string_view text) {
   return std::ranges::all_of(
@@ -147,6 +148,15 @@ std::string PluginProcess::KeptOutput() const {
   return text;
 }
 
+Task<bool> PluginProcess::HasDied() {
+  const bool has_exited = co_await child_->WaitForExit(kExitWait);
+  if (has_exited) {
+    const bool is_drained = co_await child_->WaitForOutput(std::chrono::seconds(1));
+    static_cast<void>(is_drained);
+  }
+  co_return has_exited;
+}
+
 Task<void> PluginProcess::End(std::chrono::nanoseconds grace) {
   co_await child_->End(grace);
 }
@@ -169,7 +179,13 @@ Task<Result<std::shared_ptr<PluginProcess>>> PluginProcess::Launch(AsioLoop& loo
   process->label_ = launch.label;
   process->is_dynamic_ = launch.is_dynamic;
   process->output_ = output;
-  Result<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(loop, std::move(launch.child));
+  if (!launch.start) {
+    launch.start = [](AsioLoop& owner, ChildOptions options) -> Result<std::unique_ptr<RunningProcess>> {
+      DAVIT_TRY(std::unique_ptr<RunningProcess> own, ChildProcess::Start(owner, std::move(options)));
+      return own;
+    };
+  }
+  Result<std::unique_ptr<RunningProcess>> child = launch.start(loop, std::move(launch.child));
   if (!child) {
     co_return Fail(std::move(child).error().WithContext(launch.label));
   }
@@ -198,7 +214,7 @@ Task<Result<std::shared_ptr<PluginProcess>>> PluginProcess::Launch(AsioLoop& loo
     const std::optional<int> port = ParsePort(*output->first_line);
     if (port) {
       process->port_ = *port;
-      ChildProcess* raw = process->child_.get();
+      RunningProcess* raw = process->child_.get();
       const auto note_exit = [output, raw] {
         output->Change();
         if (raw->exit_status()) {

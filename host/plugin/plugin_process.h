@@ -18,8 +18,12 @@ using OutputSink =
     std::function<void(Severity severity, const std::string& message, int stream_id)>;
 
 struct PluginLaunch {
+  /// Starts what `child` describes; by default as a child of ours.
+  using Starter = std::function<Result<std::unique_ptr<RunningProcess>>(AsioLoop&, ChildOptions)>;
+
   std::string label;   ///< for messages: `resource plugin 'random'`
   ChildOptions child;  ///< without on_line
+  Starter start;       ///< empty: the default
   Severity stdout_severity = Severity::kDebug;
   Severity stderr_severity = Severity::kDebug;
   int stdout_stream = 0;
@@ -42,7 +46,10 @@ class PluginProcess {
   int port() const { return port_; }
   const std::string& label() const { return label_; }
   bool is_alive() const { return !child_->exit_status().has_value(); }
-  ChildProcess& child() { return *child_; }
+  RunningProcess& child() { return *child_; }
+  /// After a broken connection: waits shortly for the exit and the rest of the output; returns
+  /// whether the process has exited.
+  Task<bool> HasDied();
   bool is_dynamic() const { return is_dynamic_; }
   /// Cancelled when the process exits.
   CancelToken exited() const;
@@ -63,7 +70,7 @@ class PluginProcess {
   std::string label_;
   bool is_dynamic_ = false;
   int port_ = 0;
-  std::unique_ptr<ChildProcess> child_;
+  std::unique_ptr<RunningProcess> child_;
   std::shared_ptr<Output> output_;
 };
 

@@ -39,33 +39,47 @@ struct ChildOptions {
   std::function<void()> on_change;
 };
 
-class ChildProcess {
+/// A process that somebody runs for us: we ourselves, or a language host (P38).
+class RunningProcess {
+ public:
+  virtual ~RunningProcess() = default;
+  /// Replaces ChildOptions::on_change.
+  virtual void SetOnChange(std::function<void()> on_change) = 0;
+  /// Absent while the process runs.
+  virtual const std::optional<ExitStatus>& exit_status() const = 0;
+  /// Whether a pipe has ended.
+  virtual bool has_ended(Pipe pipe) const = 0;
+  /// What was read of a line that has not ended yet.
+  virtual const std::string& unfinished_line(Pipe pipe) const = 0;
+
+  /// Waits for the exit, at most for `limit`; returns whether it has exited.
+  virtual Task<bool> WaitForExit(std::chrono::nanoseconds limit) = 0;
+  /// Waits for the end of both pipes, at most for `limit`; descendants may hold them open.
+  virtual Task<bool> WaitForOutput(std::chrono::nanoseconds limit) = 0;
+  /// Asks the process to end, makes it end after `grace`, and waits for the exit and the rest of the
+  /// output (P33).
+  virtual Task<void> End(std::chrono::nanoseconds grace) = 0;
+};
+
+class ChildProcess final : public RunningProcess {
  public:
   /// Starts the program; fails when it cannot be executed.
   static Result<std::unique_ptr<ChildProcess>> Start(AsioLoop& loop, ChildOptions options);
   /// Kills what still runs, without waiting.
-  ~ChildProcess();
+  ~ChildProcess() override;
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   int pid() const;
-  /// Replaces ChildOptions::on_change.
-  void SetOnChange(std::function<void()> on_change);
-  /// Absent while the process runs.
-  const std::optional<ExitStatus>& exit_status() const;
-  /// Whether a pipe has ended.
-  bool has_ended(Pipe pipe) const;
-  /// What was read of a line that has not ended yet.
-  const std::string& unfinished_line(Pipe pipe) const;
-
-  /// Waits for the exit, at most for `limit`; returns whether it has exited.
-  Task<bool> WaitForExit(std::chrono::nanoseconds limit);
-  /// Waits for the end of both pipes, at most for `limit`; descendants may hold them open.
-  Task<bool> WaitForOutput(std::chrono::nanoseconds limit);
-  /// P33: SIGINT to the group, then after `grace` SIGKILL to the group; waits for the exit and the
-  /// rest of the output. A grace of zero kills at once. What is left of the group after the
-  /// leader's exit is killed as well.
-  Task<void> End(std::chrono::nanoseconds grace);
+  void SetOnChange(std::function<void()> on_change) override;
+  const std::optional<ExitStatus>& exit_status() const override;
+  bool has_ended(Pipe pipe) const override;
+  const std::string& unfinished_line(Pipe pipe) const override;
+  Task<bool> WaitForExit(std::chrono::nanoseconds limit) override;
+  Task<bool> WaitForOutput(std::chrono::nanoseconds limit) override;
+  /// SIGINT to the group, then after `grace` SIGKILL to the group. A grace of zero kills at once.
+  /// What is left of the group after the leader's exit is killed as well.
+  Task<void> End(std::chrono::nanoseconds grace) override;
 
  private:
   struct Impl;

@@ -26,6 +26,7 @@ constexpr Feature kFeatures[] = {
     {pulumirpc::RESOURCE_MONITOR_FEATURE_SECRETS, "secrets"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_RESOURCE_REFERENCES, "resourceReferences"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_OUTPUT_VALUES, "outputValues"},
+    {pulumirpc::RESOURCE_MONITOR_FEATURE_ALIAS_SPECS, "aliasSpecs"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_TRANSFORMS, "transforms"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_INVOKE_TRANSFORMS, "invokeTransforms"},
     {pulumirpc::RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS, "resourceHooks"},
@@ -46,7 +47,7 @@ RpcStatus Stopped() {
                 "resource monitor shut down while waiting on step's done channel");
 }
 
-RpcStatus FromError(const Error& error) {
+RpcStatus StatusOf(const Error& error) {
   switch (error.kind) {
     case ErrorKind::kInvalid:
       return Refuse(RpcCode::kInvalidArgument, error.Text());
@@ -103,6 +104,18 @@ struct MonitorServer::Impl {
   Gate signalled;
   Gate released;
   bool has_signalled = false;
+  bool has_stopped = false;
+
+  RpcStatus FromError(const Error& error) {
+    RpcStatus status = StatusOf(error);
+    if (status.code == RpcCode::kUnavailable) {
+      has_stopped = true;
+      if (options.on_stopped) {
+        options.on_stopped();
+      }
+    }
+    return status;
+  }
 
   MonitorCaller CallerOf(const ServerCall& call) const {
     MonitorCaller caller;
@@ -444,6 +457,10 @@ const std::string& MonitorServer::address() const {
 Task<void> MonitorServer::WaitForSignal() {
   const std::shared_ptr<Impl> impl = impl_;
   co_await impl->signalled.Wait();
+}
+
+bool MonitorServer::has_stopped() const {
+  return impl_->has_stopped;
 }
 
 void MonitorServer::ReleaseShutdown() {

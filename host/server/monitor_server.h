@@ -1,6 +1,7 @@
 #pragma once
 // pulumirpc.ResourceMonitor on a socket, over the Monitor of one run (P92-P107). Engine thread.
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,8 @@ struct MonitorServerOptions {
   /// Switches of P93.
   bool resource_references = true;
   bool output_values = true;
+  /// A call was answered with Unavailable, upon which the caller ends (P92); may be empty.
+  std::function<void()> on_stopped;
   RpcTrace* trace = nullptr;
 };
 
@@ -32,6 +35,8 @@ class MonitorServer final : public MonitorEndpoint {
   /// Waits until the program has said that no more registrations come (P106); those it made are
   /// answered once their Monitor calls are. Completes at Close as well.
   Task<void> WaitForSignal();
+  /// Whether a call was answered with Unavailable, upon which programs end (P92).
+  bool has_stopped() const;
   /// Lets SignalAndWaitForShutdown return: all steps are done.
   void ReleaseShutdown();
   /// Pending and new calls get Unavailable (P92); must be awaited before destruction.

@@ -155,19 +155,32 @@ TEST_CASE("P10 a missing plugin is named, with version and advice") {
   REQUIRE(!FindPlugin(places.options, "resource", "../thing", ""));
 }
 
-TEST_CASE("P38 a place that needs a language host is refused by name") {
+TEST_CASE("P38 a place without executable needs a PulumiPlugin.yaml") {
   Places places;
   places.folder.Write("source/PulumiPlugin.yaml", "runtime: nodejs\n");
   places.options.project_plugins.push_back(
       ProjectPlugin{"resource", "thing", places.folder.path("source"), ""});
   const Result<FoundPlugin> source = places.Find();
-  REQUIRE(source.error().kind == ErrorKind::kRefused);
-  RequireContains(source.error().message, "does not support");
+  REQUIRE(source);
+  REQUIRE(source->executable.empty());
+  REQUIRE(source->directory == places.folder.path("source"));
+  REQUIRE(source->plugin_file == places.folder.path("source/PulumiPlugin.yaml"));
   places.options.project_plugins.front().path = places.folder.path("home");
   std::filesystem::create_directories(places.folder.path("home"));
   const Result<FoundPlugin> empty = places.Find();
   REQUIRE(empty.error().kind == ErrorKind::kInvalid);
-  RequireContains(empty.error().message, "no executable");
+  RequireContains(empty.error().message, "neither an executable");
+}
+
+TEST_CASE("P12 a language host is an executable, whatever else its folder holds") {
+  Places places;
+  places.folder.Write("host/PulumiPlugin.yaml", "runtime: nodejs\n");
+  places.options.project_plugins.push_back(
+      ProjectPlugin{"language", "thing", places.folder.path("host"), ""});
+  const Result<FoundPlugin> found = FindPlugin(places.options, "language", "thing", "");
+  REQUIRE(found.error().kind == ErrorKind::kInvalid);
+  places.folder.Script("host/pulumi-language-thing", "");
+  REQUIRE(FindPlugin(places.options, "language", "thing", ""));
 }
 
 }  // namespace

@@ -158,7 +158,8 @@ TEST_CASE("P93, P94 features and the deployment") {
   };
   REQUIRE(supports("secrets"));
   REQUIRE(supports("outputValues"));
-  for (const char* id : {"transforms",
+  for (const char* id : {"aliasSpecs",
+                         "transforms",
                          "invokeTransforms",
                          "resourceHooks",
                          "errorHooks",

@@ -128,5 +128,23 @@ TEST_CASE("[Y14] what is wrong inside the program does not stop commands that ne
   CHECK(LoadProjectFile("/app/Pulumi.yaml", "name: a\nruntime: yaml\n1: x\n").errors.size() == 1);
 }
 
+TEST_CASE("[P12] what a plugin file says") {
+  const ProjectLoad load = LoadPluginFile("/srv/plugin/PulumiPlugin.yaml",
+                                          "runtime: {name: nodejs, options: {typescript: false}}\n"
+                                          "requiredPulumiVersion: '>=3.0.0'\n"
+                                          "packages: {other: ../other}\n");
+  REQUIRE(load.errors.empty());
+  CHECK(load.project.runtime == "nodejs");
+  CHECK(load.project.runtime_options.contains("typescript"));
+  CHECK(load.project.directory == "/srv/plugin");
+  REQUIRE(load.project.local_packages.size() == 1);
+  CHECK(load.project.local_packages[0].path == "../other");
+  CHECK(LoadPluginFile("/p/PulumiPlugin.yaml", "packages: {}\n").errors.size() == 1);
+  const ProjectLoad newer =
+      LoadPluginFile("/p/PulumiPlugin.yaml", "runtime: go\nrequiredPulumiVersion: '>=99.0.0'\n");
+  REQUIRE(newer.errors.size() == 1);
+  CHECK(newer.errors[0].where->line == 2);
+}
+
 }  // namespace
 }  // namespace davit
