@@ -104,7 +104,7 @@ def check_program(project):
     operations, _ = project.run("refresh")
     expect_equal(operations, {"same": 7}, "a refresh finds what the state says")
     operations, _ = project.run("destroy", "--run-program")
-    expect_equal(operations, {"delete": 7}, "a destroy that runs the program deletes all of it")
+    expect_equal(operations, {"delete": 7, "same": 7}, "a destroy that runs the program deletes all of it")
 
 
 def check_failures(project):
