@@ -64,7 +64,7 @@ class Programs(Project):
 
 
 def check_program(project):
-    """One program through its life."""
+    """One program through its life [P98, P99, P103-P106, P112-P114, P116]; hooks [E187-E190], a component of a plugin [E181]."""
     shutil.copy(os.path.join(HERE, "language", project.language, MAIN[project.language]), project.folder)
     project.project_file(plugins={"providers": [{"name": "badge", "path": project.plugin("badge")}]})
     project.must("stack", "init", "dev")
@@ -108,6 +108,7 @@ def check_program(project):
 
 
 def check_failures(project):
+    """How programs end [P92, P115], and those that cannot begin [P10, P101, P112]."""
     project.project_file()
     project.must("stack", "init", "dev")
     project.case("raises")
@@ -132,6 +133,7 @@ def check_failures(project):
 
 
 def check_interrupt(project):
+    """An interrupt reaches the program through its host [P34, P118]."""
     project.case("waits")
     project.project_file()
     project.must("stack", "init", "dev")
@@ -150,7 +152,7 @@ def check_interrupt(project):
 
 
 def check_component_plugin(project):
-    """A plugin of source code, for a YAML program: its schema too comes from the process that the host runs."""
+    """A plugin of source code, for a YAML program [P6, P12, P38]: its schema too comes from the process that the host runs."""
     plugin = "tally" if project.language == "nodejs" else "badge"
     path = project.plugin(plugin)
     project.project_file()
