@@ -31,9 +31,7 @@ class ProjectReader {
 
   void Run() {
     const YamlNode& root = document_.root;
-    if (!root.is_map()) {
-      Fault(document_.At(root),
-            fmt::format("the project file must be a mapping, not {}", root.KindName()));
+    if (!IsMapping()) {
       return;
     }
     Name();
@@ -51,10 +49,8 @@ class ProjectReader {
   }
 
   void RunForPlugin() {
-    const YamlNode& root = document_.root;
-    if (!root.is_map()) {
-      Fault(document_.At(root),
-            fmt::format("the plugin file must be a mapping, not {}", root.KindName()));
+    what_ = "plugin file";
+    if (!IsMapping()) {
       return;
     }
     Runtime();
@@ -64,6 +60,15 @@ class ProjectReader {
   }
 
  private:
+  bool IsMapping() {
+    const YamlNode& root = document_.root;
+    if (!root.is_map()) {
+      Fault(document_.At(root),
+            fmt::format("the {} must be a mapping, not {}", what_, root.KindName()));
+    }
+    return root.is_map();
+  }
+
   void Fault(SourceRange where, std::string message, std::string advice = {}) {
     Error error = MakeError(ErrorKind::kInvalid, std::move(message), std::move(advice));
     error.where = std::move(where);
@@ -171,7 +176,7 @@ class ProjectReader {
     const YamlEntry* entry = Entry(document_.root, "runtime");
     if (entry == nullptr) {
       Fault(SourceRange{document_.file, document_.root.line, document_.root.column, 0, 0},
-            fmt::format("'{}' has no 'runtime'", document_.file),
+            fmt::format("the {} has no 'runtime'", what_),
             "add 'runtime: yaml'");
       return;
     }
@@ -466,6 +471,7 @@ class ProjectReader {
   }
 
   const YamlDocument& document_;
+  const char* what_ = "project file";
   ProjectFile& project_;
   std::vector<Error>& errors_;
 };
