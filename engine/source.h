@@ -23,7 +23,7 @@ enum class RegisterResult { kSuccess = 0, kFail = 1, kSkip = 2 };
 
 struct RegisterResponse {
   Urn urn;
-  std::string id;  ///< kUnknownId in previews of creates; empty for components
+  std::string id;  ///< empty for components and in previews of creates; for providers kUnknownId then
   PropertyMap outputs;
   /// What each output comes from; of remote components only (P102).
   std::map<std::string, std::vector<Urn>> property_dependencies;

@@ -39,10 +39,8 @@ Snapshot Replay(const Snapshot& base, const std::vector<JournalEntry>& entries);
 /// Rewrites references to renamed resources, and the URNs of records whose parent was renamed (E51).
 void RenameReferences(std::vector<StatePtr>& resources, std::unordered_map<Urn, Urn> renamed);
 
-/// The cleaning of E143: drops dependencies on records that no longer precede, and re-parents to the nearest survivor.
+/// The cleaning of E143: drops references to records that no longer precede, the one to a parent too.
 /// The first `registered` records are the program's own and keep properties that depend on nothing.
-void CleanReferences(std::vector<StatePtr>& resources,
-                     const std::vector<StatePtr>& before,
-                     std::size_t registered = 0);
+void CleanReferences(std::vector<StatePtr>& resources, std::size_t registered = 0);
 
 }  // namespace davit

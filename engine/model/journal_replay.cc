@@ -24,7 +24,6 @@ ReplayPoint StartReplay(const Snapshot& base) {
   point.frame = base;
   point.frame.resources.clear();
   point.frame.pending_operations.clear();
-  point.before = base.resources;
   point.base = base.resources;
   for (const PendingOperation& operation : base.pending_operations) {
     if (operation.type == OperationType::kCreating) {  // E205: the others are forgotten (S149)
@@ -146,7 +145,7 @@ std::vector<StatePtr> JournalReplay::List() const {
   if (point_.is_refreshed) {
     const auto registered = std::ranges::count_if(
         point_.added, [](const StatePtr& record) { return record != nullptr; });
-    CleanReferences(list, point_.before, static_cast<std::size_t>(registered));
+    CleanReferences(list, static_cast<std::size_t>(registered));
   }
   return list;
 }
@@ -182,35 +181,13 @@ void RenameReferences(std::vector<StatePtr>& resources, std::unordered_map<Urn, 
   }
 }
 
-void CleanReferences(std::vector<StatePtr>& resources,
-                     const std::vector<StatePtr>& before,
-                     std::size_t registered) {
-  std::unordered_map<Urn, Urn> parent_before;
-  for (const StatePtr& record : before) {
-    parent_before.emplace(record->urn, record->parent);
-  }
+void CleanReferences(std::vector<StatePtr>& resources, std::size_t registered) {
   std::unordered_set<Urn> seen;
   for (std::size_t index = 0; index < resources.size(); ++index) {
     StatePtr& record = resources[index];
     ResourceState cleaned = *record;
     RewriteReferences(cleaned, [&](ReferenceKind kind, const Urn& urn) {
-      if (!IsDependency(kind) || seen.contains(urn)) {
-        return urn;
-      }
-      Urn survivor;  // of a parent the nearest ancestor; nothing stands for another dependency
-      if (kind == ReferenceKind::kParent) {
-        survivor = urn;
-        // A damaged base may have a ring of parents; nobody in it survives.
-        for (std::size_t step = 0; !survivor.empty() && !seen.contains(survivor); ++step) {
-          const auto above = parent_before.find(survivor);
-          survivor =
-              above == parent_before.end() || step > parent_before.size() ? Urn() : above->second;
-        }
-        if (survivor.is_root_stack()) {  // recorded (refresh-gone): then there is none
-          survivor = Urn();
-        }
-      }
-      return survivor;
+      return !IsDependency(kind) || seen.contains(urn) ? urn : Urn();
     });
     // Recorded (odd-names): properties that depend on nothing lose their entry.
     if (index >= registered) {

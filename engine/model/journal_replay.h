@@ -25,7 +25,6 @@ struct RecordSlot {
 /// that a fold in its middle can put the result in the base's place (S171).
 struct ReplayPoint {
   Snapshot frame;                ///< the base without records and operations
-  std::vector<StatePtr> before;  ///< whose parents count in cleaning: the first record of each URN
   std::vector<StatePtr> base;    ///< by "old" index; null: removed
   std::vector<StatePtr> added;   ///< by this run, in completion order; null: removed
   std::map<std::int64_t, std::size_t> by_operation;  ///< operation -> place in `added`

@@ -224,6 +224,35 @@ Task<Result<void>> ApplyDelete(RunContext& context, Step& step) {
 
 }  // namespace
 
+void MarkSecretOutputs(RunContext& context, ResourceState& state) {
+  for (const std::string& name : state.additional_secret_outputs) {
+    if (name == "id") {
+      context.reporter.Warn(state.urn,
+                            "the output 'id' cannot be made secret; it is stored in clear");
+      continue;
+    }
+    const auto at = state.outputs.find(name);
+    if (at != state.outputs.end()) {
+      at->second = MakeSecret(at->second);
+    }
+  }
+  const PropertyValue id(state.id);
+  for (auto& [name, value] : state.outputs) {
+    const Secret* secret = value.as_secret();
+    if (secret != nullptr && !state.id.empty() && secret->Reveal() == id) {  // B069
+      context.reporter.Warn(
+          state.urn,
+          fmt::format("the secret output '{}' is the resource's id as well, which "
+                      "is stored in clear",
+                      name));
+    }
+    const auto input = state.inputs.find(name);
+    if (input != state.inputs.end() && input->second.is_secret()) {
+      value = MakeSecret(value);
+    }
+  }
+}
+
 Task<Result<void>> ApplyStep(RunContext& context, Step& step) {
   switch (step.op) {
     case StepOp::kCreate:

@@ -12,4 +12,7 @@ Task<Result<void>> ApplyStep(RunContext& context, Step& step);
 /// What to do about a protected resource that is in the way: both ways out (B033).
 std::string UnprotectAdvice(const Urn& urn);
 
+/// Makes the outputs secret that the options name, and those whose input of that name is (E19).
+void MarkSecretOutputs(RunContext& context, ResourceState& state);
+
 }  // namespace davit

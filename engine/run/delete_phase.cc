@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/base/waiting.h"
 #include "engine/model/provider_ref.h"
@@ -110,6 +111,12 @@ Task<Result<bool>> ConstrainToTargets(RunContext& context, Records& records) {
       named.insert(index);
     }
   }
+  if (context.selection.includes_dependents()) {
+    std::vector<std::size_t> all(records.list.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const std::vector<std::size_t> dependents = DependentsAmong(*records.graph, all, named);
+    named.insert(dependents.begin(), dependents.end());
+  }
   for (const std::size_t index : records.condemned) {
     if (named.contains(index)) {
       chosen.insert(index);
@@ -155,23 +162,26 @@ Task<Result<bool>> ConstrainToTargets(RunContext& context, Records& records) {
   co_return !is_refused || context.preview;
 }
 
-// E130: what is excluded stays, with all that it needs.
+// E130: what is excluded stays, with all that it needs, and with --exclude-dependents all that
+// depends on any of these, such as what shares a parent or a provider with it (recorded).
 void ConstrainToExcludes(RunContext& context, Records& records) {
   std::vector<std::size_t> all(records.list.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
   std::set<std::size_t> kept;
-  for (std::size_t index = 0; index < all.size(); ++index) {
-    all[index] = index;
+  for (const std::size_t index : all) {
     if (context.selection.excludes().Names(records.list[index]->urn)) {
       kept.insert(index);
     }
   }
+  const auto keep_needed = [&] {
+    kept.merge(records.graph->Reachable(std::vector<std::size_t>(kept.begin(), kept.end())));
+  };
+  keep_needed();
   if (context.selection.excludes_dependents()) {
     const std::vector<std::size_t> dependents = DependentsAmong(*records.graph, all, kept);
     kept.insert(dependents.begin(), dependents.end());
+    keep_needed();
   }
-  const std::set<std::size_t> needed =
-      records.graph->Reachable(std::vector<std::size_t>(kept.begin(), kept.end()));
-  kept.insert(needed.begin(), needed.end());
   std::erase_if(records.condemned, [&](std::size_t index) { return kept.contains(index); });
 }
 

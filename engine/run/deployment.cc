@@ -81,6 +81,17 @@ void CheckLiterals(RunContext& context, const TargetList& list, const char* what
   }
 }
 
+// E131: what is to be refreshed has to be there before anything is done.
+Task<void> RefreshFirst(RunContext& context, RefreshScope which) {
+  if (!context.base.empty()) {
+    CheckLiterals(context, context.selection.targets(), "target");
+    CheckLiterals(context, context.selection.excludes(), "excluded resource");
+  }
+  if (!context.generator_failed) {
+    co_await RunRefresh(context, which);
+  }
+}
+
 void WarnPending(RunContext& context) {  // E152
   if (context.request.base.pending_operations.empty()) {
     return;
@@ -119,7 +130,7 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
   const bool refreshes_all =
       options.refresh_first && (!options.run_program || options.mode == DeploymentMode::kDestroy);
   if (!context.failed() && refreshes_all) {
-    co_await RunRefresh(context, RefreshScope::kBeforeRun);
+    co_await RefreshFirst(context, RefreshScope::kBeforeRun);
   } else if (!context.failed() && options.mode == DeploymentMode::kRefresh && !runs_program) {
     co_await RunRefresh(context, RefreshScope::kStandalone);
     co_return;
@@ -128,10 +139,12 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
     const bool is_marked = std::ranges::any_of(
         context.base, [](const StatePtr& state) { return state->refresh_before_update; });
     if (!context.failed() && is_marked && !options.run_program) {
-      co_await RunRefresh(context, RefreshScope::kMarked);
+      co_await RefreshFirst(context, RefreshScope::kMarked);
     }
   }
-  CheckLiterals(context, context.forced, kReplaced);
+  if (!context.failed()) {
+    CheckLiterals(context, context.forced, kReplaced);
+  }
   if (!runs_program) {
     const Result<void> free_of_hooks = CheckNoDeleteHooks(context);  // E153
     if (!free_of_hooks) {
@@ -236,7 +249,7 @@ Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
   }
   co_await cancelling.Join();
   context.providers.ReleaseAll();
-  if (context.step_failed || context.recorded_error) {  // E215
+  if (!context.generator_failed && (context.step_failed || context.recorded_error)) {  // E215
     context.reporter.Report(
         MakeError(ErrorKind::kFailed, context.preview ? "preview failed" : "update failed"));
   } else if (context.cancelled) {

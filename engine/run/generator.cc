@@ -114,6 +114,9 @@ Task<void> Generator::RunPlanned(std::shared_ptr<Registration> registration,
     --continuations_;
   }
   if (!good) {
+    if (plan->chain.front().op == StepOp::kRefresh) {
+      context_.generator_failed = true;  // E148: the registration cannot go on
+    }
     if (context_.stopped()) {
       registration->reply.Set(Fail(StoppedError()));
     } else {  // E30
@@ -164,9 +167,6 @@ void Generator::Answer(Registration& registration, const Plan& plan) {
   response.id = state.id;
   if (state.custom) {
     response.outputs = state.outputs;
-    if (context_.preview && response.id.empty()) {
-      response.id = std::string(kUnknownId);  // E58
-    }
   }
   registration.reply.Set(std::move(response));
 }

@@ -84,7 +84,7 @@ Task<Result<void>> MigrateState(RunContext& context) {
     const auto at = changed.find(index);
     migrated.push_back(at == changed.end() ? context.base[index] : at->second);
   }
-  CleanReferences(migrated, context.base);
+  CleanReferences(migrated);
   context.SetBase(std::move(migrated));
   co_return Result<void>();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/model/provider_ref.h"
+#include "engine/model/references.h"
 #include "engine/run/apply_step.h"
 #include "engine/run/carry_forward.h"
 #include "engine/run/comparison.h"
@@ -445,7 +446,7 @@ Task<Result<Plan>> Planner::Decide(Work& work) {
     context_.made.insert(urn);
   }
   if (recreates) {
-    logical = goal.custom ? StepOp::kReplace : StepOp::kCreateReplacement;
+    logical = StepOp::kReplace;
   }
   context_.logical_op[urn] = logical;
   co_return plan;
@@ -497,10 +498,14 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
       work.old_state = nullptr;  // an old record is what was not registered: kept, or deleted
       co_return MakeSame(work, true);
     }
-    if (goal.custom && !is_provider) {
+    if (is_pending || (goal.custom && !is_provider)) {
       if (options.mode == DeploymentMode::kRefresh) {
+        context_.news.emplace(urn, work.old_state);
         co_return Plan();
       }
+      RewriteReferences(*work.state, [&](ReferenceKind, const Urn& named) {
+        return context_.skipped_creates.contains(named) ? Urn() : named;
+      });
       work.state->inputs = work.old_state->inputs;
       // What was only read is not ours to delete, and what is deleted already not to be deleted
       // again.

@@ -1,5 +1,6 @@
 #include "engine/run/read_back.h"
 
+#include "engine/run/apply_step.h"
 #include "engine/run/dependent_deletes.h"
 
 namespace davit {
@@ -23,8 +24,9 @@ DiffKind Inverted(DiffKind kind) {
   return kind;
 }
 
-// Whether the object drifted from what the program asked for (E142); fills the step's diff.
-Task<Result<StepOp>> CompareRead(Step& step, const ResourceState& read) {
+// Whether the object drifted from what the program asked for (E142); fills the step's diff. The
+// provider compares the outputs as it gave them, before any was made secret (recorded).
+Task<Result<StepOp>> CompareRead(Step& step, const ResourceState& read, PropertyMap answered) {
   const ResourceState& old_state = *step.old_state;
   if (read.external) {
     co_return read.outputs == old_state.outputs ? StepOp::kSame : StepOp::kUpdate;
@@ -33,7 +35,7 @@ Task<Result<StepOp>> CompareRead(Step& step, const ResourceState& read) {
   request.id = read.id;
   request.urn = read.urn;
   request.old_inputs = read.inputs;
-  request.old_outputs = read.outputs;
+  request.old_outputs = std::move(answered);
   request.new_inputs = old_state.inputs;
   request.ignore_changes = old_state.ignore_changes;
   bool unavailable = false;
@@ -89,16 +91,12 @@ Task<Result<StepOp>> ReadBack(RunContext& context, Step& step) {
     context.reporter.Warn(read->urn, reason);
   }
   read->refresh_before_update = response.refresh_before_update;
-  for (const std::string& name : read->additional_secret_outputs) {
-    const auto at = read->outputs.find(name);
-    if (at != read->outputs.end()) {
-      at->second = MakeSecret(at->second);
-    }
-  }
+  PropertyMap answered = read->outputs;
+  MarkSecretOutputs(context, *read);
   if (!(read->inputs == old_state.inputs && read->outputs == old_state.outputs)) {
     read->modified = std::chrono::time_point_cast<std::chrono::nanoseconds>(context.loop.WallNow());
   }
-  co_return co_await CompareRead(step, *read);
+  co_return co_await CompareRead(step, *read, std::move(answered));
 }
 
 }  // namespace davit

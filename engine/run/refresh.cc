@@ -99,7 +99,7 @@ Task<void> RunRefresh(RunContext& context, RefreshScope which) {
       rebuilt.push_back(outcome.state);
     }
   }
-  CleanReferences(rebuilt, context.base);
+  CleanReferences(rebuilt);
   JournalEntry entry;
   entry.kind = JournalKind::kRebuiltBase;
   entry.operation_id = ++context.last_operation;
@@ -118,7 +118,7 @@ Task<void> RefreshUnregistered(RunContext& context) {
   for (std::size_t index = 0; index < context.base.size(); ++index) {
     const StatePtr& base = context.base[index];
     if (context.cancelled || context.claimed.contains(base.get()) || !base->view_of.empty() ||
-        !selection.Includes(*base)) {
+        base->pending_delete || !selection.Includes(*base)) {
       continue;
     }
     WorkerSlot slot = co_await context.AcquireWorker();

@@ -55,40 +55,6 @@ StatePtr BegunState(const Step& step) {
   return state;
 }
 
-// E19: outputs that have to be secret.
-void MarkSecretOutputs(RunContext& context, Step& step) {
-  if (!step.new_state || step.op == StepOp::kReplace || step.is_untargeted) {
-    return;
-  }
-  ResourceState& state = *step.new_state;
-  for (const std::string& name : state.additional_secret_outputs) {
-    if (name == "id") {
-      context.reporter.Warn(state.urn,
-                            "the output 'id' cannot be made secret; it is stored in clear");
-      continue;
-    }
-    const auto at = state.outputs.find(name);
-    if (at != state.outputs.end()) {
-      at->second = MakeSecret(at->second);
-    }
-  }
-  const PropertyValue id(state.id);
-  for (auto& [name, value] : state.outputs) {
-    const Secret* secret = value.as_secret();
-    if (secret != nullptr && !state.id.empty() && secret->Reveal() == id) {  // B069
-      context.reporter.Warn(
-          state.urn,
-          fmt::format("the secret output '{}' is the resource's id as well, which "
-                      "is stored in clear",
-                      name));
-    }
-    const auto input = state.inputs.find(name);
-    if (input != state.inputs.end() && input->second.is_secret()) {
-      value = MakeSecret(value);
-    }
-  }
-}
-
 JournalEntry EndEntry(RunContext& context,
                       const Step& step,
                       std::int64_t operation_id,
@@ -263,7 +229,10 @@ Task<Result<void>> Execute(RunContext& context, Step& step, WorkerSlot* slot) {
   if (slot != nullptr && context.request.options.parallel > 1) {
     slot->Free();
   }
-  MarkSecretOutputs(context, step);
+  if (step.new_state && step.op != StepOp::kReplace && step.op != StepOp::kRefresh &&
+      !step.is_untargeted) {
+    MarkSecretOutputs(context, *step.new_state);
+  }
   StatePtr stored = step.new_state;
   if (step.old_state && step.new_state && *step.old_state == *step.new_state) {
     stored = step.old_state;  // nothing at all changed: the journal need not repeat it

@@ -81,10 +81,12 @@ std::vector<PackageDescriptor> PackagesOf(const YamlProgram& program) {
         if (name.empty()) {
           return;
         }
-        PackageDescriptor& package = packages[name];
-        package.name = name;
-        package.version = package.version.empty() ? version : package.version;
-        package.download_url = package.download_url.empty() ? url : package.download_url;
+        const auto [at, is_first] = packages.try_emplace(name);
+        if (is_first) {  // recorded (y-default-version): the first one in the file decides
+          at->second.name = name;
+          at->second.version = version;
+          at->second.download_url = url;
+        }
       };
   for (const YamlResource& resource : program.resources) {
     add(resource.type,

@@ -14,29 +14,6 @@ namespace {
 
 constexpr int kRecordVersion = 3;
 
-using Parents = std::map<std::string, std::string>;
-
-Parents FirstParents(const std::vector<StatePtr>& records) {
-  Parents parents;
-  for (const StatePtr& record : records) {
-    parents.emplace(record->urn.text(), record->parent.text());
-  }
-  return parents;
-}
-
-// Where cleaning would look up another parent than the checkpoint's records tell.
-Parents ParentsBeside(const std::vector<StatePtr>& before, const std::vector<StatePtr>& folded) {
-  const Parents of_folded = FirstParents(folded);
-  Parents beside = FirstParents(before);
-  for (const auto& [urn, parent] : of_folded) {
-    const auto [at, is_new] = beside.emplace(urn, "");
-    if (at->second == parent) {
-      beside.erase(at);
-    }
-  }
-  return beside;
-}
-
 class PointWriter {
  public:
   PointWriter(const Snapshot& folded, PropertyWriting& writing, std::string* out)
@@ -93,14 +70,13 @@ class PointReader {
       } else if (key == "renamed") {
         Renamed();
       } else if (key == "parents") {
-        ParentsBesideFolded();
+        reader_.Raw();  // earlier versions wrote it; nothing needs it
       } else {
         reader_.SetError(fmt::format("unknown member '{}'", key));
       }
     }
     reader_.ExpectEnd();
     DAVIT_TRY_VOID(reader_.Finish());
-    point_.before.insert(point_.before.end(), folded_.resources.begin(), folded_.resources.end());
     point_.frame = folded_;
     point_.frame.resources.clear();
     point_.frame.pending_operations.clear();
@@ -175,18 +151,6 @@ class PointReader {
     }
   }
 
-  void ParentsBesideFolded() {
-    std::string urn;
-    reader_.EnterObject();
-    while (reader_.NextMember(&urn)) {
-      auto record = std::make_shared<ResourceState>();
-      record->urn = Urn::Trusted(urn);
-      const std::string parent = reader_.String();
-      record->parent = parent.empty() ? Urn() : Urn::Trusted(parent);
-      point_.before.push_back(std::move(record));
-    }
-  }
-
   JsonReader reader_;
   const Snapshot& folded_;
   const PropertyReading& reading_;
@@ -221,11 +185,6 @@ void WriteReplayPoint(const ReplayPoint& point,
     renamed.String(from.text(), to.text());
   }
   renamed.End();
-  JsonObjectWriter parents(object.Key("parents"));
-  for (const auto& [urn, parent] : ParentsBeside(point.before, folded.resources)) {
-    parents.String(urn, parent);
-  }
-  parents.End();
   object.End();
 }
 

@@ -235,7 +235,7 @@ Goal ModelProgram::GoalOf(const Node& node,
   }
   const auto feed = [&](const std::string& prefix, const std::string& name) {
     const RegisterResponse& response = known.at(name);
-    const bool is_unknown = response.unknown || response.id == kUnknownId;
+    const bool is_unknown = response.unknown || response.id.empty() || response.id == kUnknownId;
     goal.dependencies.push_back(response.urn);
     goal.property_dependencies[prefix + name] = {response.urn};
     goal.properties[prefix + name] =

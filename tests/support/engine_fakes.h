@@ -369,7 +369,7 @@ class FakeProgram final : public Source {
         if (source == name) {
           goal.property_dependencies[key] = {done->urn};
           goal.properties[key] =
-              done->id == kUnknownId ? PropertyValue(Unknown()) : PropertyValue(done->id);
+              done->id.empty() || done->id == kUnknownId ? PropertyValue(Unknown()) : PropertyValue(done->id);
         }
       }
     }
