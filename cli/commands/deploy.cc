@@ -56,9 +56,9 @@ Result<std::optional<int>> DeployCommand::CheckOptions() {
   if (options.exclude_protected) {
     const std::vector<std::string> kept = ProtectedAndNeeded(state_.snapshot);
     const std::set<std::string> names(kept.begin(), kept.end());
-    if (std::ranges::all_of(state_.snapshot.resources, [&](const StatePtr& state) {
-          return names.contains(state->urn.text());
-        })) {
+    const auto is_kept = [&](const StatePtr& state) { return names.contains(state->urn.text()); };
+    if (!state_.snapshot.resources.empty() &&
+        std::ranges::all_of(state_.snapshot.resources, is_kept)) {
       context_.Out(
           "There is nothing to destroy: every resource is protected, or needed by one that is.\n");
       return std::optional<int>(kExitOk);

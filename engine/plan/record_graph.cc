@@ -52,10 +52,10 @@ void RecordGraph::AddChildren(std::size_t component,
   }
 }
 
-std::vector<std::size_t> RecordGraph::DependenciesOf(std::size_t index) const {
+std::set<std::size_t> RecordGraph::Needs(std::size_t index, bool with_children) const {
   const ResourceState& state = *records_[index];
   std::set<std::size_t> found;
-  const auto add = [&](const Urn& urn, bool with_children) {
+  const auto add = [&](const Urn& urn, bool may_have_children) {
     const auto at = by_urn_.find(urn);
     if (at == by_urn_.end()) {
       return;
@@ -65,7 +65,7 @@ std::vector<std::size_t> RecordGraph::DependenciesOf(std::size_t index) const {
         break;
       }
       found.insert(candidate);
-      if (with_children && !records_[candidate]->custom) {
+      if (with_children && may_have_children && !records_[candidate]->custom) {
         AddChildren(candidate, index, found);
       }
     }
@@ -76,6 +76,11 @@ std::vector<std::size_t> RecordGraph::DependenciesOf(std::size_t index) const {
       add(urn, kind != ReferenceKind::kParent && kind != ReferenceKind::kProvider);
     }
   });
+  return found;
+}
+
+std::vector<std::size_t> RecordGraph::DependenciesOf(std::size_t index) const {
+  const std::set<std::size_t> found = Needs(index, true);
   return {found.begin(), found.end()};
 }
 
@@ -113,7 +118,7 @@ std::set<std::size_t> RecordGraph::Reachable(const std::vector<std::size_t>& roo
   while (!open.empty()) {
     const std::size_t current = open.back();
     open.pop_back();
-    for (const std::size_t dependency : DependenciesOf(current)) {
+    for (const std::size_t dependency : Needs(current, false)) {
       if (found.insert(dependency).second) {
         open.push_back(dependency);
       }

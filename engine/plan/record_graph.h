@@ -25,8 +25,8 @@ class RecordGraph {
   std::vector<std::size_t> DependentsOf(std::size_t index) const;
   /// Indices of records that name this URN in `deletedWith` or `replaceWith` (E88b), in list order.
   std::vector<std::size_t> TiedTo(const Urn& urn) const;
-  /// All that the records of `roots` reach through DependenciesOf and parents, roots excluded
-  /// unless reached.
+  /// All that the records of `roots` need, directly or not, parents and providers included, but not
+  /// what stands below a component among them (recorded); roots excluded unless reached.
   std::set<std::size_t> Reachable(const std::vector<std::size_t>& roots) const;
 
   /// Batches of `condemned` indices in the order in which they are deleted (E26): what nothing
@@ -36,6 +36,7 @@ class RecordGraph {
 
  private:
   void AddChildren(std::size_t component, std::size_t before, std::set<std::size_t>& found) const;
+  std::set<std::size_t> Needs(std::size_t index, bool with_children) const;
 
   const std::vector<StatePtr>& records_;
   std::unordered_map<Urn, std::vector<std::size_t>> by_urn_;

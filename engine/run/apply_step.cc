@@ -99,13 +99,7 @@ Task<Result<void>> ApplySame(RunContext& context, Step& step) {
   }
   ResourceState& state = *step.new_state;
   const ResourceState& old_state = *step.old_state;
-  state.id = old_state.id;
-  state.outputs = old_state.outputs;
-  state.created = old_state.created;
-  state.modified = old_state.modified;
-  state.import_id = old_state.import_id;
-  state.unknown_keys = old_state.unknown_keys;  // S11
-  state.refresh_before_update = old_state.refresh_before_update;
+  KeepObject(state, old_state);
   if (state.urn.is_provider()) {  // E98: providers stay configured with the old inputs
     DAVIT_CO_TRY_VOID(
         co_await context.providers.Configure(state.urn, old_state.id, old_state.inputs));
@@ -223,6 +217,16 @@ Task<Result<void>> ApplyDelete(RunContext& context, Step& step) {
 }
 
 }  // namespace
+
+void KeepObject(ResourceState& state, const ResourceState& old_state) {
+  state.id = old_state.id;
+  state.outputs = old_state.outputs;
+  state.created = old_state.created;
+  state.modified = old_state.modified;
+  state.import_id = old_state.import_id;
+  state.unknown_keys = old_state.unknown_keys;  // S11
+  state.refresh_before_update = old_state.refresh_before_update;
+}
 
 void MarkSecretOutputs(RunContext& context, ResourceState& state) {
   for (const std::string& name : state.additional_secret_outputs) {

@@ -12,6 +12,9 @@ Task<Result<void>> ApplyStep(RunContext& context, Step& step);
 /// What to do about a protected resource that is in the way: both ways out (B033).
 std::string UnprotectAdvice(const Urn& urn);
 
+/// Takes over what only the object tells, not the program: id, outputs, times (E98).
+void KeepObject(ResourceState& state, const ResourceState& old_state);
+
 /// Makes the outputs secret that the options name, and those whose input of that name is (E19).
 void MarkSecretOutputs(RunContext& context, ResourceState& state);
 

@@ -43,12 +43,8 @@ Records FindRecords(RunContext& context) {
   const bool destroys_news = context.request.options.mode == DeploymentMode::kDestroy;
   if (destroys_news) {
     for (const Urn& urn : context.news_order) {
-      const StatePtr& state = context.news.at(urn);
-      if (context.carried_forward.contains(urn) || !context.selection.Includes(*state)) {
-        continue;
-      }
       records.condemned.push_back(records.list.size());
-      records.list.push_back(state);
+      records.list.push_back(context.news.at(urn));
     }
   }
   const bool has_news = !records.list.empty();

@@ -249,7 +249,7 @@ Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
   }
   co_await cancelling.Join();
   context.providers.ReleaseAll();
-  if (!context.generator_failed && (context.step_failed || context.recorded_error)) {  // E215
+  if (context.step_failed || context.recorded_error) {  // E215
     context.reporter.Report(
         MakeError(ErrorKind::kFailed, context.preview ? "preview failed" : "update failed"));
   } else if (context.cancelled) {

@@ -114,9 +114,6 @@ Task<void> Generator::RunPlanned(std::shared_ptr<Registration> registration,
     --continuations_;
   }
   if (!good) {
-    if (plan->chain.front().op == StepOp::kRefresh) {
-      context_.generator_failed = true;  // E148: the registration cannot go on
-    }
     if (context_.stopped()) {
       registration->reply.Set(Fail(StoppedError()));
     } else {  // E30
@@ -124,7 +121,12 @@ Task<void> Generator::RunPlanned(std::shared_ptr<Registration> registration,
       RegisterResponse response;
       response.urn = registration->urn;
       response.result = RegisterResult::kFail;
-      response.unknown = true;
+      const std::shared_ptr<ResourceState>& made = plan->chain.back().new_state;
+      response.unknown = !made || made->init_errors.empty();
+      if (!response.unknown) {  // E34: it is there, if not ready
+        response.id = made->id;
+        response.outputs = made->outputs;
+      }
       registration->reply.Set(std::move(response));
     }
     Wake();

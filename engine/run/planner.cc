@@ -162,12 +162,13 @@ Result<Plan> Planner::MakeUntargeted(Work& work) {
   }
   const ResourceState& old_state = *work.old_state;
   const Result<ProviderRef> provider = ProviderRef::Parse(old_state.provider);
-  if (provider && !context_.seen.contains(context_.aliases.Current(provider->urn))) {  // E127
+  const Urn serving = provider ? context_.aliases.Current(provider->urn) : Urn();
+  if (provider && (!context_.seen.contains(serving) || context_.replaced.contains(serving))) {  // E127
     return Fail(
         At(urn,
            2002,
            fmt::format("'{}' is not targeted and needs its provider '{}', which the program no "
-                       "longer registers",
+                       "longer registers as it was",
                        urn.text(),
                        old_state.provider),
            "go back to the provider that it had, or target everything that changes its "
@@ -245,15 +246,18 @@ Task<Result<void>> Planner::PrepareRefresh(Work& work) {
   co_return Result<void>();
 }
 
-// E148: the old record as it really is, under its new URN; the registration goes on with it.
+// E148: the object as it really is, with what the program says beside its inputs (recorded); the
+// registration goes on with it.
 Plan Planner::MakeRefresh(Work& work) {
   Plan plan;
   Step step = StepFor(work, StepOp::kRefresh);
-  step.new_state = std::make_shared<ResourceState>(*work.old_state);
-  step.new_state->urn = work.state->urn;
-  step.new_state->type = work.state->type;
-  step.new_state->parent = work.state->parent;
-  step.new_state->provider = work.state->provider;
+  step.new_state = std::make_shared<ResourceState>(*work.state);
+  KeepObject(*step.new_state, *work.old_state);
+  step.new_state->inputs = work.old_state->inputs;
+  step.new_state->init_errors = work.old_state->init_errors;
+  step.new_state->external = work.old_state->external;
+  step.new_state->taint = work.old_state->taint;
+  step.new_state->pending_replacement = work.old_state->pending_replacement;
   plan.chain.push_back(std::move(step));
   plan.resumes = true;
   return plan;
@@ -507,8 +511,7 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
         return context_.skipped_creates.contains(named) ? Urn() : named;
       });
       work.state->inputs = work.old_state->inputs;
-      // What was only read is not ours to delete, and what is deleted already not to be deleted
-      // again.
+      // What was only read is not ours to delete, nor is what is deleted already.
       work.state->external = work.old_state->external;
       work.state->pending_replacement = work.old_state->pending_replacement;
       co_return MakeSame(work, false);

@@ -281,9 +281,12 @@ Task<bool> RunChain(RunContext& context, Chain& chain, WorkerSlot slot) {
       if (step.old_state) {
         context.failed_olds.push_back(step.old_state);
       }
-      // E32: a delete that protection refused does not stop the others.
+      // E32: a delete that protection refused does not stop the others. E148: a registration whose
+      // refresh failed cannot go on.
       const bool is_protection = done.error().kind == ErrorKind::kRefused;
-      (is_protection ? context.recorded_error : context.step_failed) = true;
+      (is_protection                 ? context.recorded_error
+       : step.op == StepOp::kRefresh ? context.generator_failed
+                                     : context.step_failed) = true;
       co_return false;
     }
     if (step.op == StepOp::kRefresh) {

@@ -312,6 +312,10 @@ Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,
     if (!value) {
       co_return std::nullopt;
     }
+    const Secret* secret = value->value.as_secret();
+    if (secret != nullptr && secret->Reveal().is_null() && value->dependencies.empty()) {
+      continue;  // nor is a secret that hides nothing (recorded: y-secret-null)
+    }
     AddDependencies(&goal.dependencies, value->dependencies);
     goal.property_dependencies[property.name] = std::move(value->dependencies);
     goal.properties[property.name] = std::move(value->value);

@@ -96,7 +96,7 @@ TEST_CASE("[E153] a destroy that runs the program deletes nothing that was only 
       Outcome({{destroy}}).empty());  // [E23] the root stack is gone before its outputs are stored
 }
 
-TEST_CASE("[E149] [E153] what depends on something that is not made keeps its record") {
+TEST_CASE("[E149] [E153] what depends on something that is not made does not end the run") {
   const Node provider = Of(Node::Kind::kProvider, "h");
   const Node component = Of(Node::Kind::kComponent, "c");
   Node fed = provider;
