@@ -362,6 +362,7 @@ Result<DeploymentResult> App::Run(RunRequest request) {
   deployment.monitors = parts.monitors.get();
   deployment.plan = request.plan;
   deployment.makes_plan = request.makes_plan;
+  deployment.imports = request.imports;
   deployment.cancel = parts.cancel.token();
   Result<DeploymentResult> result = parts.RunToEnd(RunDeployment(std::move(deployment)));
   *tick = nullptr;

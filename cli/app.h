@@ -28,6 +28,7 @@ struct RunRequest {
   EventSink* events = nullptr;
   const UpdatePlan* plan = nullptr;  ///< what the run is held to; null: nothing
   bool makes_plan = false;
+  const std::vector<ImportSpec>* imports = nullptr;  ///< of an import
   StackReader* stacks = nullptr;  ///< for stack references
   /// Called about ten times a second while the run lasts.
   std::function<void(std::chrono::system_clock::time_point)> tick;

@@ -54,6 +54,25 @@ FlagSpec Yes() {
   return Switch("yes", 'y', "approve without asking");
 }
 
+FlagSpec Message() {
+  return Value("message", 'm', "TEXT", "a note for the history (which davit does not keep yet)");
+}
+FlagSpec Parallel() {
+  return {"parallel",
+          'p',
+          Kind::kNumber,
+          "N",
+          "resource operations in flight (default: 4 per CPU)",
+          Support::kYes};
+}
+FlagSpec OutputForm() {
+  return Value("output", 0, "default|json", "`json`: one line that sums up the run");
+}
+FlagSpec LogOfEvents() {
+  return Value(
+      "event-log", 0, "PATH", "write every event of the run to this file, one JSON object a line");
+}
+
 // Flags that `up`, `preview`, `destroy` and `refresh` share (C11, column "updr").
 Flags RunFlags() {
   return {
@@ -62,17 +81,12 @@ Flags RunFlags() {
       ListOf("config", 'c', "KEY=VALUE", "set configuration first; saved in the stack file"),
       Switch("config-path", 0, "the keys of --config are property paths"),
       Switch("debug", 'd', "also show debug messages"),
-      Value("message", 'm', "TEXT", "a note for the history (which davit does not keep yet)"),
-      {"parallel",
-       'p',
-       Kind::kNumber,
-       "N",
-       "resource operations in flight (default: 4 per CPU)",
-       Support::kYes},
+      Message(),
+      Parallel(),
       ListOf("target", 't', "URN", "only these resources; `*` and `**` are wildcards"),
       Switch("diff", 0, "show every property that changes"),
       Json(),
-      Value("output", 0, "default|json", "`json`: one line that sums up the run"),
+      OutputForm(),
       Switch("show-sames", 0, "also list what does not change"),
       Switch("show-replacement-steps", 0, "show the halves of replacements"),
       Switch("show-secrets", 0, "show secret values in clear"),
@@ -83,10 +97,7 @@ Flags RunFlags() {
       Switch("skip-config-validation",
              0,
              "do not compare the configuration with the project's declarations"),
-      Value("event-log",
-            0,
-            "PATH",
-            "write every event of the run to this file, one JSON object a line"),
+      LogOfEvents(),
       NoEffect("suppress-permalink", Kind::kBool, "davit never shows a link"),
       NoEffect("skip-plugin-pre-install", Kind::kBool, "davit never installs plugins ahead"),
       Switch("target-dependents", 0, "also what depends on the targets"),
@@ -129,6 +140,42 @@ FlagSpec ExpectNoChanges() {
 }
 FlagSpec ShowReads() {
   return Switch("show-reads", 0, "also list reads");
+}
+
+// C20. `-f` is the file here.
+CommandSpec ImportCommand() {
+  return {"import",
+          {},
+          "[TYPE NAME ID]",
+          "take over objects that exist, and print the code for them",
+          0,
+          3,
+          {Value("file", 'f', "FILE", "import what this JSON file lists"),
+           Value("parent", 0, "NAME=URN", "the parent, and what the code calls it"),
+           Value("provider", 0, "NAME=URN", "the provider, and what the code calls it"),
+           ListOf("properties", 0, "NAMES", "accepted; the state has every input all the same"),
+           Switch("protect", 0, "protect what is imported (default: true)"),
+           Switch("generate-code", 0, "print the code (default: true)"),
+           Value("out", 'o', "FILE", "write the code to this file"),
+           Stack(),
+           ConfigFile(),
+           Yes(),
+           Switch("skip-preview", 0, "go straight to the import; implies approval"),
+           PreviewOnly(),
+           Switch("debug", 'd', "also show debug messages"),
+           Message(),
+           Parallel(),
+           Switch("diff", 0, "show every property"),
+           Json(),
+           OutputForm(),
+           Switch("urns", 0, "show whole URNs"),
+           Switch("suppress-outputs", 0, "do not show stack outputs"),
+           Switch("suppress-progress", 0, "no dots while waiting"),
+           LogOfEvents(),
+           NoEffect("suppress-permalink", Kind::kBool, "davit never shows a link"),
+           NoEffect("skip-plugin-pre-install", Kind::kBool, "davit never installs plugins ahead"),
+           Refused("from", Kind::kText),
+           Refused("generate-resources", Kind::kText)}};
 }
 
 std::vector<CommandSpec> RunCommands() {
@@ -201,6 +248,7 @@ std::vector<CommandSpec> RunCommands() {
                     "URN|ID",
                     "adopt what an interrupted create has made: its URN, then "
                     "(again) its id")})});
+  commands.push_back(ImportCommand());
   return commands;
 }
 
@@ -432,7 +480,6 @@ const std::vector<CommandSpec>& Commands() {
                              "convert",
                              "do",
                              "env",
-                             "import",
                              "install",
                              "login",
                              "logout",

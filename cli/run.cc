@@ -43,6 +43,7 @@ const std::map<std::string, Command>& CommandFunctions() {
       {"preview", RunPreview},
       {"destroy", RunDestroy},
       {"refresh", RunRefresh},
+      {"import", RunImportCommand},
       {"stack", ShowStack},
       {"stack init", InitStack},
       {"stack ls", ListStacks},

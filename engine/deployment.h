@@ -1,5 +1,5 @@
 #pragma once
-// Entry of the engine: one preview, update, destroy or refresh (E13, E14). Everything it touches
+// Entry of the engine: one preview, update, destroy, refresh or import (E13, E14). Everything it touches
 // comes in as a seam.
 
 #include <map>
@@ -11,6 +11,7 @@
 #include "engine/base/cancel.h"
 #include "engine/events.h"
 #include "engine/ids.h"
+#include "engine/import_spec.h"
 #include "engine/journal.h"
 #include "engine/model/snapshot.h"
 #include "engine/provider.h"
@@ -20,7 +21,7 @@
 
 namespace davit {
 
-enum class DeploymentMode { kUpdate, kDestroy, kRefresh };
+enum class DeploymentMode { kUpdate, kDestroy, kRefresh, kImport };
 
 struct DeploymentOptions {
   DeploymentMode mode = DeploymentMode::kUpdate;
@@ -58,7 +59,7 @@ struct DeploymentRequest {
   DeploymentOptions options;
   RunInfo info;
   Snapshot base;             ///< the state before; verified by the caller
-  Source* source = nullptr;  ///< null for destroy and refresh without program
+  Source* source = nullptr;  ///< null for import, destroy and refresh without program
   Journal* journal = nullptr;
   EventSink* events = nullptr;
   Ids* ids = nullptr;
@@ -68,6 +69,7 @@ struct DeploymentRequest {
   MonitorHost* monitors = nullptr;  ///< for plugins that register resources; null: none can (E181)
   const UpdatePlan* plan = nullptr;  ///< what the run is held to (E211); null: nothing
   bool makes_plan = false;           ///< the result has a plan (E198)
+  const std::vector<ImportSpec>* imports = nullptr;  ///< for kImport (E155)
   CancelToken cancel;  ///< first interrupt (E35)
 };
 
@@ -76,6 +78,7 @@ struct DeploymentResult {
   std::map<StepOp, int> changes;
   PropertyMap outputs;  ///< of the root stack, after the run
   bool maybe_corrupt = false;
+  std::vector<StatePtr> imported;  ///< by entry of `imports`; null: that one failed
   std::optional<UpdatePlan> plan;  ///< of what was asked to make one
 };
 

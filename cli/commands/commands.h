@@ -10,6 +10,7 @@ Result<int> RunUp(Context& context);
 Result<int> RunPreview(Context& context);
 Result<int> RunDestroy(Context& context);
 Result<int> RunRefresh(Context& context);
+Result<int> RunImportCommand(Context& context);
 
 Result<int> ShowStack(Context& context);
 Result<int> InitStack(Context& context);

@@ -27,6 +27,8 @@ const char* NameOf(DeploymentMode mode) {
       return "destroy";
     case DeploymentMode::kRefresh:
       return "refresh";
+    case DeploymentMode::kImport:
+      return "import";
   }
   return "update";
 }
@@ -71,6 +73,9 @@ Result<int> DeployCommand::Run() {
   DAVIT_TRY_VOID(Open());
   DAVIT_TRY_VOID(SetGivenConfig());
   DAVIT_TRY_VOID(LoadState());
+  if (mode() == DeploymentMode::kImport) {
+    DAVIT_TRY(imports_, ReadImportOrder(context_, *session_, manager_));
+  }
   DAVIT_TRY(const std::optional<int> ended, CheckOptions());
   if (ended) {
     return *ended;
@@ -332,6 +337,7 @@ Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& outpu
   request.base = state_.snapshot;
   request.source = source_.get();
   request.events = &output;
+  request.imports = mode() == DeploymentMode::kImport ? &imports_.specs : nullptr;
   request.plan = plan_ ? &*plan_ : nullptr;
   request.makes_plan = is_preview && (flags_.is_strict || !flags_.save_plan.empty());
   StackStates stacks(context_, session_->workspace);
@@ -384,6 +390,9 @@ Result<std::optional<int>> DeployCommand::Preview() {
     plan_ = std::move(result.plan);
   }
   if (code != kExitOk || flags_.preview_only) {
+    if (code == kExitOk && mode() == DeploymentMode::kImport) {
+      DAVIT_TRY_VOID(ShowImportCode(context_, imports_, result.imported));
+    }
     return std::optional<int>(code);
   }
   DAVIT_TRY_VOID(NeedManagerFor(output.has_secrets()));
@@ -414,6 +423,9 @@ Result<int> DeployCommand::Change() {
   const int code = ExitOf(result, false);
   if (code == kExitOk && mode() == DeploymentMode::kDestroy) {
     DAVIT_TRY_VOID(AfterDestroy());
+  }
+  if (code == kExitOk && mode() == DeploymentMode::kImport) {
+    DAVIT_TRY_VOID(ShowImportCode(context_, imports_, result.imported));
   }
   return code;
 }
@@ -544,6 +556,9 @@ Result<int> RunDestroy(Context& context) {
 }
 Result<int> RunRefresh(Context& context) {
   return Deploy(context, DeploymentMode::kRefresh, false);
+}
+Result<int> RunImportCommand(Context& context) {
+  return Deploy(context, DeploymentMode::kImport, false);
 }
 
 }  // namespace davit

@@ -1,5 +1,5 @@
 #pragma once
-// One `up`, `preview`, `destroy` or `refresh`: what it was asked for, and its parts in order. Used
+// One `up`, `preview`, `destroy`, `refresh` or `import`: what it was asked for, and its parts in order. Used
 // by deploy.cc alone.
 
 #include <future>
@@ -10,6 +10,7 @@
 
 #include "cli/app.h"
 #include "cli/commands/deploy_flags.h"
+#include "cli/commands/import.h"
 #include "cli/commands/run_output.h"
 #include "cli/session.h"
 #include "cli/workspace/effective_config.h"
@@ -56,6 +57,7 @@ class DeployCommand {
   std::shared_ptr<SecretsManager> manager_;
   EffectiveConfig effective_config_;
   std::map<std::string, ConfigValue> config_;
+  ImportOrder imports_;
   std::optional<UpdatePlan> plan_;  ///< what the runs are held to (E211)
   std::unique_ptr<EventLog> log_;
   std::unique_ptr<App> app_;

@@ -88,8 +88,8 @@ Result<DeploymentOptions> OptionsOf(const Context& context, DeploymentMode mode)
     options.targets.push_back(urn);
     options.replaces.push_back(urn);
   }
-  // C11: the variable does not count for `destroy`.
-  options.run_program = mode == DeploymentMode::kDestroy
+  // C11: the variable does not count for `destroy`, nor for `import` (E14).
+  options.run_program = mode == DeploymentMode::kDestroy || mode == DeploymentMode::kImport
                             ? words.Bool("run-program")
                             : IsAsked(context, "run-program", "PULUMI_RUN_PROGRAM");
   options.continue_on_error = mode != DeploymentMode::kRefresh &&

@@ -1,5 +1,5 @@
 #pragma once
-// What the flags of `up`, `preview`, `destroy` and `refresh` ask for (C11, C72, C73). Looks at the
+// What the flags of `up`, `preview`, `destroy`, `refresh` and `import` ask for (C11, C72, C73). Looks at the
 // words and the environment only.
 
 #include <optional>

@@ -33,6 +33,8 @@ std::string ActionText(const DisplayOptions& options) {
       return options.is_preview ? "Previewing destroy" : "Destroying";
     case DeploymentMode::kRefresh:
       return options.is_preview ? "Previewing refresh" : "Refreshing";
+    case DeploymentMode::kImport:
+      return options.is_preview ? "Previewing import" : "Importing";
   }
   return {};
 }

@@ -6,6 +6,8 @@
 
 #include "engine/model/provider_ref.h"
 #include "engine/plan/provider_inputs.h"
+#include "engine/run/comparison.h"
+#include "engine/run/plan_hold.h"
 #include "engine/run/read_back.h"
 
 namespace davit {
@@ -148,21 +150,23 @@ Task<Result<void>> ApplyRead(RunContext& context, Step& step) {
 }
 
 // E63, E65.
-Task<Result<void>> ApplyImport(RunContext& context, Step& step) {
+Task<Result<void>> ReadToImport(RunContext& context, Step& step) {
   ResourceState& state = *step.new_state;
   ReadRequest request;
   request.id = state.import_id;
   request.urn = state.urn;
   request.send_inputs = false;
   request.timeout_seconds = state.custom_timeouts.read;
-  request.status_token = context.request.ids->NewUuid();
+  if (step.import == nullptr) {  // recorded: a bulk import gives no place for messages
+    request.status_token = context.request.ids->NewUuid();
+  }
   DAVIT_CO_TRY(ReadResponse response,
                co_await ReadResource(step.provider, std::move(request), CancelToken()));
   if (!response.outputs) {
     co_return Fail(
         ErrorKind::kFailed,
         fmt::format("the object to import, with id '{}', does not exist", state.import_id),
-        "check the id in the option 'import'");
+        step.import == nullptr ? "check the id in the option 'import'" : "check the id");
   }
   if (!response.inputs) {
     co_return Fail(
@@ -175,8 +179,67 @@ Task<Result<void>> ApplyImport(RunContext& context, Step& step) {
   state.outputs = *std::move(response.outputs);
   state.init_errors = std::move(response.init_errors);
   state.refresh_before_update = response.refresh_before_update;
-  state.created = Now(context);
-  state.modified = state.created;
+  co_return Result<void>();
+}
+
+// E158: what Check says against inputs that were read does not stop the import.
+Task<Result<void>> CheckImported(RunContext& context, Step& step) {
+  ResourceState& state = *step.new_state;
+  const auto read = std::make_shared<ResourceState>();
+  read->inputs = state.inputs;
+  CheckRequest request = CheckRequestFor(context,
+                                         state.urn,
+                                         read,
+                                         state.inputs,
+                                         *step.provider->provider,
+                                         SeedFor(context, state.urn));
+  DAVIT_CO_TRY(const CheckResponse response,
+               co_await CheckResource(step.provider, std::move(request), CancelToken()));
+  if (!response.failures.empty()) {
+    context.reporter.Warn(
+        state.urn,
+        step.import->limits_properties
+            ? "some imported inputs are not valid; name other properties next time"
+            : fmt::format("some imported inputs are not valid, which is a fault of the provider "
+                          "'{}'; correct them in the program",
+                          PackageOf(state.type)));
+  }
+  for (const CheckFailure& failure : response.failures) {
+    context.reporter.Warn(state.urn,
+                          CheckFailureError(state.urn, failure, state.inputs).message);
+  }
+  co_return Result<void>();
+}
+
+// E158.
+Task<Result<void>> ApplyBulkImport(RunContext& context, Step& step) {
+  ResourceState& state = *step.new_state;
+  const ImportSpec& spec = *step.import;
+  if (spec.is_component) {
+    co_return Result<void>();
+  }
+  if (spec.outputs) {
+    state.outputs = *spec.outputs;
+  } else {
+    DAVIT_CO_TRY_VOID(co_await ReadToImport(context, step));
+  }
+  for (const auto& [key, value] : spec.inputs) {
+    PropertyValue& input = state.inputs[key];
+    input = input.is_null() ? value : input;
+  }
+  state.inputs = AnnotateSecrets(state.inputs, spec.inputs);
+  state.import_id.clear();
+  co_return co_await CheckImported(context, step);
+}
+
+Task<Result<void>> ApplyImport(RunContext& context, Step& step) {
+  if (step.import == nullptr) {
+    DAVIT_CO_TRY_VOID(co_await ReadToImport(context, step));
+  } else {
+    DAVIT_CO_TRY_VOID(co_await ApplyBulkImport(context, step));
+  }
+  step.new_state->created = Now(context);
+  step.new_state->modified = step.new_state->created;
   co_return Result<void>();
 }
 

@@ -24,6 +24,8 @@ bool IsStepped(const RunContext& context, const Urn& urn) {
   return old_state && context.claimed.contains(old_state.get());
 }
 
+}  // namespace
+
 Step UntargetedSame(const StatePtr& old_state) {
   Step step;
   step.op = StepOp::kSame;
@@ -33,8 +35,6 @@ Step UntargetedSame(const StatePtr& old_state) {
   step.new_state = std::make_shared<ResourceState>(*old_state);
   return step;
 }
-
-}  // namespace
 
 Result<void> CarryForward(RunContext& context, const StatePtr& old_state, Chain& chain) {
   struct Open {

@@ -5,6 +5,9 @@
 
 namespace davit {
 
+/// Keeps an old record verbatim (E133).
+Step UntargetedSame(const StatePtr& old_state);
+
 /// Adds an untargeted `same` for an old record, after those of all that it depends on, its provider
 /// included, as far as nothing in this run has stepped them (E132). A dependency without old record
 /// is an error.

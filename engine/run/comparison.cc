@@ -12,6 +12,25 @@
 
 namespace davit {
 
+Error CheckFailureError(const Urn& urn, const CheckFailure& failure, const PropertyMap& inputs) {
+  Error error;
+  error.kind = ErrorKind::kInvalid;
+  error.urn = urn.text();
+  error.code = failure.property.empty() ? 2002 : 2003;
+  if (failure.property.empty()) {
+    error.message = failure.reason;
+  } else {
+    const Result<PropertyPath> path = PropertyPath::Parse(failure.property);
+    const std::optional<PropertyValue> value = path ? path->Get(inputs) : std::nullopt;
+    error.message =
+        fmt::format("property '{}'{}: {}",
+                    failure.property,
+                    value ? fmt::format(" (its value is {})", DebugText(*value)) : std::string(),
+                    failure.reason);
+  }
+  return error;
+}
+
 Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
                                         Urn urn,
                                         StatePtr old_state,
@@ -47,22 +66,7 @@ Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
     co_return Fail(std::move(response).error());
   }
   for (const CheckFailure& failure : response->failures) {  // E72, P78
-    Error error;
-    error.kind = ErrorKind::kInvalid;
-    error.urn = urn.text();
-    error.code = failure.property.empty() ? 2002 : 2003;
-    if (failure.property.empty()) {
-      error.message = failure.reason;
-    } else {
-      const Result<PropertyPath> path = PropertyPath::Parse(failure.property);
-      const std::optional<PropertyValue> value = path ? path->Get(response->inputs) : std::nullopt;
-      error.message =
-          fmt::format("property '{}'{}: {}",
-                      failure.property,
-                      value ? fmt::format(" (its value is {})", DebugText(*value)) : std::string(),
-                      failure.reason);
-    }
-    context.reporter.Report(error);
+    context.reporter.Report(CheckFailureError(urn, failure, response->inputs));
   }
   if (!response->failures.empty()) {
     Error bail = MakeError(ErrorKind::kInvalid, "the resource is not valid");

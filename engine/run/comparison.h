@@ -18,6 +18,9 @@ Task<Result<PropertyMap>> CheckInputsOf(RunContext& context,
                                         std::string seed,
                                         std::shared_ptr<LookAhead> ahead = nullptr);
 
+/// What a failed Check says about one property (E72, P78).
+Error CheckFailureError(const Urn& urn, const CheckFailure& failure, const PropertyMap& inputs);
+
 /// The comparison of E77, first test that fires; replaceOnChanges is applied (E87). `provider`
 /// null: components and provider resources. `is_forced`: E81.
 Task<Result<DiffDecision>> CompareWithOld(RunContext& context,

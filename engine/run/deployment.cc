@@ -7,6 +7,7 @@
 #include "engine/base/waiting.h"
 #include "engine/run/delete_phase.h"
 #include "engine/run/hooks.h"
+#include "engine/run/import.h"
 #include "engine/run/migrate_state.h"
 #include "engine/run/plan_hold.h"
 #include "engine/run/refresh.h"
@@ -125,6 +126,11 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
     context.step_failed = true;
     co_return;
   }
+  if (options.mode == DeploymentMode::kImport) {
+    WarnPending(context);
+    co_await RunImport(context);
+    co_return;
+  }
   // Only an update refreshes registration by registration (E147); a destroy has read everything
   // before its program.
   const bool refreshes_all =
@@ -230,6 +236,9 @@ Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
     const std::vector<std::string> kept = ProtectedAndNeeded(request.base);
     request.options.excludes.insert(request.options.excludes.end(), kept.begin(), kept.end());
   }
+  if (request.options.mode == DeploymentMode::kImport) {
+    request.options.continue_on_error = true;  // E33
+  }
   RunContext context(loop, request);
   context.SetBase(request.base.resources);
   const BuiltinConnection builtins(context);
@@ -262,6 +271,9 @@ Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
                                     : DeploymentResultKind::kSucceeded;
   result.maybe_corrupt = context.maybe_corrupt && !context.preview;
   result.changes = context.reporter.changes();
+  if (request.imports != nullptr) {
+    result.imported = ImportedRecords(context);
+  }
   if (request.makes_plan) {
     result.plan = context.plan_recorder.Take();
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/events.h"
+#include "engine/import_spec.h"
 #include "engine/plan/diff_decision.h"
 #include "engine/run/provider_pool.h"
 
@@ -32,6 +33,7 @@ struct Step {
   bool is_skipped_create = false;    ///< D9: shown as `same`, never stored
   bool is_untargeted = false;        ///< E133: the old record is carried over verbatim
   StepOp result_op = StepOp::kSame;  ///< what a refresh found: same, update or delete (E142)
+  const ImportSpec* import = nullptr;  ///< of a bulk import (E158); null: by the option (E65)
   Urn renamed_from;                  ///< the URN under which the record was found (E51)
 };
 

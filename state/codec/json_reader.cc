@@ -473,4 +473,19 @@ Result<void> JsonReader::Finish() const {
   return {};
 }
 
+void ReadMembers(JsonReader& reader, const MemberReaders& readers) {
+  std::string key;
+  if (!reader.EnterObject()) {
+    return;
+  }
+  while (reader.NextMember(&key)) {
+    const auto known = readers.find(key);
+    if (known == readers.end()) {
+      reader.SetError(fmt::format("the member '{}' is not known", key));
+      return;
+    }
+    known->second();
+  }
+}
+
 }  // namespace davit

@@ -4,9 +4,11 @@
 // limited by kMaxValueDepth, not by the stack. Invalid UTF-8 and lone surrogates become U+FFFD; a
 // number keeps the sign of zero. One thread.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "engine/base/result.h"
 
@@ -74,5 +76,10 @@ class JsonReader {
   std::string message_;
   std::optional<Error> given_;
 };
+
+/// What takes the value of each member that an object may have.
+using MemberReaders = std::unordered_map<std::string_view, std::function<void()>>;
+/// Takes an object (`null` counts as an empty one); another member than these is an error.
+void ReadMembers(JsonReader& reader, const MemberReaders& readers);
 
 }  // namespace davit

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <functional>
-#include <unordered_map>
 #include <utility>
 
 #include "engine/base/base64.h"
@@ -188,23 +186,7 @@ class PlanReader {
   }
 
  private:
-  using Readers = std::unordered_map<std::string_view, std::function<void()>>;
-
-  // Takes an object; another member than these is an error.
-  void Members(const Readers& readers) {
-    std::string key;
-    if (!reader_.EnterObject()) {
-      return;
-    }
-    while (reader_.NextMember(&key)) {
-      const auto known = readers.find(key);
-      if (known == readers.end()) {
-        reader_.SetError(fmt::format("the member '{}' is not known", key));
-        return;
-      }
-      known->second();
-    }
-  }
+  void Members(const MemberReaders& readers) { ReadMembers(reader_, readers); }
 
   void Manifest(PlanDocument* document) {
     std::string key;

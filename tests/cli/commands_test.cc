@@ -33,6 +33,7 @@ class Project {
   void Write(const std::string& name, const std::string& text) const {
     REQUIRE(ReplaceFile((path_ / name).string(), text));
   }
+  std::string Path(const std::string& name) const { return (path_ / name).string(); }
   std::string Read(const std::string& name) const {
     return ReadFileIfThere((path_ / name).string())->value_or("(no file)");
   }
@@ -368,6 +369,117 @@ TEST_CASE("[S75] an object with secret outputs is not lost for want of a passphr
   const Ran next = project("up --yes --json");
   CHECK(next.status == 0);
   CHECK_FALSE(Has(next.out, "\"create\""));
+}
+
+// A project with the bundled plugin, and a file that it does not manage.
+class ImportProject : public Project {
+ public:
+  explicit ImportProject(const std::string& name)
+      : Project(name,
+                "plugins:\n  providers:\n    - name: localhost\n      path: " DAVIT_BINARY_DIR
+                "\n") {
+    Write("page", "hello\n");
+    fs::permissions(Path("page"), fs::perms(0640));
+    Ok("stack init dev");
+  }
+};
+
+// The lines of a display without the times in them, which differ.
+std::string Untimed(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool is_time = text[at] == '(' && text.find("s)", at) < text.find('\n', at);
+    if (is_time) {
+      at = text.find("s)", at) + 1;
+      out += "(T)";
+    } else if (text.compare(at, 10, "Duration: ") == 0) {
+      at = text.find('\n', at) - 1;
+      out += "Duration: T";
+    } else {
+      out += text[at];
+    }
+  }
+  return out;
+}
+
+TEST_CASE("[C20][C21][E156] an import, step by step, and its code makes no further change") {
+  const ImportProject project("import");
+  const std::string page = project.Path("page");
+  const std::string code =
+      "resources:\n  page:\n    type: localhost:File\n    properties:\n      content: |\n"
+      "        hello\n      force: false\n      mode: \"0640\"\n      path: " +
+      page + "\n    options:\n      protect: true\n";
+  const std::string words = "import localhost:index:File page " + page;
+  const Ran unapproved = project(words);
+  CHECK(unapproved.status == 2);
+  CHECK(Has(unapproved.err, "--yes or --skip-preview or --preview-only must be passed"));
+
+  const Ran preview = project(words + " --preview-only --suppress-progress");
+  CHECK(preview.status == 0);
+  CHECK(Has(preview.out, "Previewing import (dev):\n"));
+  CHECK(Has(preview.out, " =  localhost:index:File page import \n"));
+  CHECK(Has(preview.out, "    = 1 to import\n"));
+  CHECK(Has(preview.out, "      import: " + page + "\n"));
+  CHECK_FALSE(Has(project("stack export").out, "localhost"));
+
+  const Ran done = project(words + " --yes --skip-preview --suppress-progress");
+  CHECK(Untimed(done.out) ==
+        "Importing (dev):\n\n"
+        " +  pulumi:pulumi:Stack golden-dev creating (T) \n"
+        " =  localhost:index:File page importing (T) \n"
+        " =  localhost:index:File page imported (T) \n"
+        " +  pulumi:pulumi:Stack golden-dev created \n"
+        "Resources:\n    + 1 created\n    = 1 imported\n    2 changes\n\n"
+        "Duration: T\n\n"
+        "Add this to the program; an update without it would want to delete what was imported.\n"
+        "The resources are protected: before one can be deleted, its `protect` has to go and "
+        "`davit up`\nhas to run.\n\n" +
+            code);
+  CHECK(done.err.empty());
+
+  const Ran again = project(words + " --yes --skip-preview --suppress-progress --out code.yaml");
+  CHECK(Untimed(again.out) ==
+        "Importing (dev):\n\nResources:\n    3 unchanged\n\nDuration: T\n" ||
+        Untimed(again.out) == "Importing (dev):\n\nResources:\n    2 unchanged\n\nDuration: T\n");
+  CHECK(project.Read("code.yaml") == code);
+
+  project.Write("Pulumi.yaml", project.Read("Pulumi.yaml") + code);
+  CHECK(project("preview --expect-no-changes --suppress-progress").status == 0);
+}
+
+TEST_CASE("[C20][E157] imports that fail say why; secrets of the state stay out of the code") {
+  const ImportProject project("import-fails");
+  const std::string page = project.Path("page");
+  const auto fails = [&](const std::string& words, const std::string& why, bool in_out = false) {
+    const Ran ran = project("import " + words + " --yes --skip-preview");
+    INFO(words << "\n" << ran.out << ran.err);
+    CHECK(ran.status == 1);
+    CHECK(Has(in_out ? ran.out : ran.err, why));
+  };
+  fails("", "a type is missing\nsay what to import");
+  fails("localhost:index:File page", "an id is missing");
+  fails("localhost:File page x", "needs a type of the form package:module:Name");
+  fails("-f none.json", "there is no import file '");
+  fails("-f none.json a b c", "--file goes without TYPE, NAME, ID");
+  fails("localhost:index:File p x --parent y", "'y' is not a value for --parent\nwrite it as name=urn");
+  fails("localhost:index:File p x --out no/where", "there is no folder for '");
+  fails("localhost:index:File p x --from y", "davit does not support --from yet");
+  fails("localhost:index:File p " + page + "-not", "does not exist", true);
+  CHECK(project("import localhost:index:File p " + page +
+                " --yes --skip-preview --generate-code=false --protect=false")
+            .status == 0);
+  fails("localhost:index:File p " + page + "-not", "is in the state already, with the id '", true);
+  CHECK_FALSE(Has(project("stack export").out, "\"protect\""));
+
+  project.Write("in.json",
+                R"({"resources": [{"type": "localhost:index:File", "name": "s", "id": ")" + page +
+                    R"(", "inputs": {"content": {"4dabf18193072939515e22adb298388d":
+                    "1b47061264138c4ac30d75fd1eb44270", "plaintext": "\"hello\\n\""}}}]})");
+  const Ran sealed = project("import -f in.json --yes --skip-preview");
+  CHECK(sealed.status == 0);
+  CHECK(Has(sealed.out, "      content: ${sContent}\n"));
+  CHECK(Has(sealed.err, "`davit config set --secret sContent`"));
+  CHECK_FALSE(Has(project("stack export").out, "\"content\": \"hello"));
 }
 
 }  // namespace

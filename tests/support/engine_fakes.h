@@ -417,6 +417,7 @@ class FakeStack {
   StackReader* stacks = nullptr;
   std::optional<UpdatePlan> plan;  ///< what runs are held to
   bool makes_plan = false;
+  const std::vector<ImportSpec>* imports = nullptr;  ///< for DeploymentMode::kImport
 
   /// Runs one deployment; afterwards `state` is what the journal replays to (unless it was a
   /// preview).
@@ -442,6 +443,7 @@ class FakeStack {
     request.stacks = stacks;
     request.plan = plan ? &*plan : nullptr;
     request.makes_plan = makes_plan;
+    request.imports = imports;
     std::shared_ptr<ProviderPool> pool = request.pool;
     std::optional<DeploymentResult> result;
     std::exception_ptr failure;
