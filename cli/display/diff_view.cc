@@ -62,6 +62,11 @@ PrintOptions PrintingOf(const DisplayOptions& options, const ResourceState& stat
   return print;
 }
 
+// What an import is about is known when the object is read.
+bool IsReadFirst(const StepMetadata& step) {
+  return step.op == StepOp::kImport && step.new_state && step.new_state->custom;
+}
+
 }  // namespace
 
 DiffView::DiffView(DisplayOptions options, TextSink out, TextSink err)
@@ -115,7 +120,8 @@ std::string DiffView::Heading(const StepMetadata& step, int level) const {
   const bool shows_id = step.old_state != nullptr && !step.old_state->id.empty();
   if (shows_id) {
     out += fmt::format("{}[id={}]\n", inner, step.old_state->id);
-  } else if (step.op == StepOp::kRead && step.new_state && !step.new_state->id.empty()) {
+  } else if ((step.op == StepOp::kRead || step.op == StepOp::kImport) && step.new_state &&
+             !step.new_state->id.empty()) {
     out += fmt::format("{}[id={}]\n", inner, step.new_state->id);
   }
   if (!options_.show_urns) {
@@ -215,8 +221,9 @@ void DiffView::Planned(const StepMetadata& step) {
 }
 
 void DiffView::Done(const StepMetadata& step) {
-  // A refresh says only at its end what it found.
-  if (options_.mode == DeploymentMode::kRefresh && !shown_.contains(step.urn.text())) {
+  // A refresh says only at its end what it found, and so does an import.
+  const bool is_late = options_.mode == DeploymentMode::kRefresh || IsReadFirst(step);
+  if (is_late && !shown_.contains(step.urn.text())) {
     Planned(step);
     return;
   }
@@ -239,7 +246,7 @@ void DiffView::Emit(const Event& event, std::chrono::system_clock::time_point) {
       out_(ConfigurationSection(*prelude, options_));
     }
   } else if (const auto* pre = std::get_if<ResourcePreEvent>(&event)) {
-    if (!pre->metadata.is_internal) {
+    if (!pre->metadata.is_internal && !IsReadFirst(pre->metadata)) {
       Planned(pre->metadata);
     }
   } else if (const auto* done = std::get_if<ResourceOutputsEvent>(&event)) {

@@ -215,7 +215,10 @@ const Row* RowTable::ApplyDiagnostic(const DiagnosticEvent& event) {
 std::vector<const Row*> RowTable::Finish(WallClock::time_point when) {
   std::vector<const Row*> open;
   for (const std::unique_ptr<Row>& row : rows_) {
-    if (!IsDone(*row) && (row->is_visible || row->is_root())) {
+    // The stack of an import has no done event (E156): its line says something only after errors.
+    const bool has_news =
+        options_.mode != DeploymentMode::kImport || !row->diagnostics.empty();
+    if (!IsDone(*row) && (row->is_visible || (row->is_root() && has_news))) {
       open.push_back(row.get());
       if (!row->ended) {
         row->ended = when;

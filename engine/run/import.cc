@@ -268,7 +268,7 @@ Task<void> RunImport(RunContext& context) {
     co_return;
   }
   co_await CarryRecords(context);
-  if (context.failed() || context.cancelled) {
+  if (context.failed() || context.cancelled || context.request.imports->empty()) {
     co_return;
   }
   co_await EnsureStack(context);

@@ -428,7 +428,7 @@ TEST_CASE("[C20][C21][E156] an import, step by step, and its code makes no furth
         " +  pulumi:pulumi:Stack golden-dev creating (T) \n"
         " =  localhost:index:File page importing (T) \n"
         " =  localhost:index:File page imported (T) \n"
-        " +  pulumi:pulumi:Stack golden-dev created \n"
+        " +  pulumi:pulumi:Stack golden-dev created (T) \n"
         "Resources:\n    + 1 created\n    = 1 imported\n    2 changes\n\n"
         "Duration: T\n\n"
         "Add this to the program; an update without it would want to delete what was imported.\n"

@@ -272,5 +272,26 @@ TEST_CASE("[C106][C116] diagnostics go to standard error; secrets stay hidden") 
   CHECK(run.text.find("    1 errored\n") != std::string::npos);
 }
 
+TEST_CASE("[C110][E158] an import is shown with what was read") {
+  Run run(DeploymentMode::kImport, false);
+  run.Pre(run.view, MakeStep(StepOp::kSame, StackState({}), StackState({})));
+  run.Pre(run.view, MakeStep(StepOp::kImport, nullptr, ThingState("b5", {}, "b-1")));
+  run.Done(run.view, MakeStep(StepOp::kImport, nullptr, ThingState("b5", {{"value", 2}}, "b-1")));
+  run.Summary(run.view, {{StepOp::kImport, 1}, {StepOp::kSame, 5}});
+  CHECK(run.Finish() == R"(Importing (dev):
+  pulumi:pulumi:Stack: (same)
+    [urn=urn:pulumi:dev::golden::pulumi:pulumi:Stack::golden-dev]
+    = testbed:index:Thing: (import)
+        [id=b-1]
+        [urn=urn:pulumi:dev::golden::testbed:index:Thing::b5]
+        value: 2
+Resources:
+    = 1 imported
+    5 unchanged
+
+Duration: 1s
+)");
+}
+
 }  // namespace
 }  // namespace davit::testing

@@ -447,5 +447,23 @@ TEST_CASE("[C3][C91] colours: escapes, tags, none") {
   CHECK(WithoutColors(tagged.text) == WithoutColors(colored.text));
 }
 
+// Recorded in import-command.
+TEST_CASE("[C93][E156] an import into a stack that is there says nothing of the stack") {
+  Run run(DeploymentMode::kImport, false);
+  run.Pre(run.view, MakeStep(StepOp::kSame, StackState({}), StackState({})));
+  run.Both(run.view, MakeStep(StepOp::kImport, nullptr, ThingState("a", kOne)));
+  run.Summary(run.view, {{StepOp::kImport, 1}, {StepOp::kSame, 2}});
+  CHECK(run.Finish() == R"(Importing (dev):
+
+ =  testbed:index:Thing a importing (0s) 
+ =  testbed:index:Thing a imported (0.01s) 
+Resources:
+    = 1 imported
+    2 unchanged
+
+Duration: 1s
+)");
+}
+
 }  // namespace
 }  // namespace davit::testing
