@@ -142,11 +142,12 @@ std::string_view ObjectOf(const ResourceState& state) {
 Result<void> AdmitImport(const RunContext& context, const ImportSpec& spec, const Urn& parent) {
   const auto known = context.news.find(spec.urn);
   if (known != context.news.end()) {
-    return Fail(
-        ErrorKind::kInvalid,
-        fmt::format(
-            "'{}' is in the state already, with the id '{}'", spec.urn.text(), known->second->id),
-        "give the import another name, or `davit state delete` the record first");
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("'{}' is in the state already, with the id '{}' and not '{}'",
+                            spec.urn.text(),
+                            ObjectOf(*known->second),
+                            spec.id),
+                "give the import another name, or `davit state delete` the record first");
   }
   if (!context.news.contains(parent)) {
     return Fail(
@@ -163,7 +164,9 @@ Task<void> ImportOne(RunContext& context,
                      WorkerSlot slot) {
   const auto known = context.news.find(spec.urn);
   if (known != context.news.end() && ObjectOf(*known->second) == spec.id) {
-    co_return;  // E157: nothing is left to do
+    context.reporter.Log(
+        Severity::kInfo, "is in the state already with this id; nothing to do", spec.urn);
+    co_return;  // E157, B052
   }
   Step step;
   step.op = StepOp::kImport;

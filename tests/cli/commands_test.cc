@@ -438,9 +438,8 @@ TEST_CASE("[C20][C21][E156] an import, step by step, and its code makes no furth
   CHECK(done.err.empty());
 
   const Ran again = project(words + " --yes --skip-preview --suppress-progress --out code.yaml");
-  CHECK(Untimed(again.out) ==
-        "Importing (dev):\n\nResources:\n    3 unchanged\n\nDuration: T\n" ||
-        Untimed(again.out) == "Importing (dev):\n\nResources:\n    2 unchanged\n\nDuration: T\n");
+  CHECK(Has(again.out, "is in the state already with this id; nothing to do\n"));
+  CHECK(Has(again.out, "Resources:\n    2 unchanged\n"));
   CHECK(project.Read("code.yaml") == code);
 
   project.Write("Pulumi.yaml", project.Read("Pulumi.yaml") + code);

@@ -108,21 +108,29 @@ TEST_CASE("[E156][S174] records stay; parents come before children, whatever the
   }
 }
 
-TEST_CASE("[E157] what is imported already is left alone; another id is refused") {
+TEST_CASE("[E157][B052] what is imported already is skipped with a note; another id is refused") {
   FakeStack stack;
   HasObjects(stack);
   Import(stack, {Wanted("a", "cloud-1")});
-  const DeploymentResult again = Import(stack, {Wanted("a", "cloud-1")});
+  const DeploymentResult again = Import(stack, {Wanted("a", "cloud-1"), Wanted("b", "cloud-2")});
   CHECK(again.kind == DeploymentResultKind::kSucceeded);
-  CHECK(again.changes == std::map<StepOp, int>{{StepOp::kSame, 2}});
+  CHECK(again.changes == std::map<StepOp, int>{{StepOp::kSame, 2}, {StepOp::kImport, 1}});
   CHECK(again.imported[0]->id == "cloud-1");
-  CHECK(Asked(stack, "Read") == 0);
+  CHECK(again.imported[1]->id == "cloud-2");
+  CHECK(Asked(stack, "Read") == 1);
+  const auto is_note = [](const Event& event) {
+    const auto* said = std::get_if<DiagnosticEvent>(&event);
+    return said != nullptr && said->severity == Severity::kInfo &&
+           said->message.find("is in the state already with this id") == 0;
+  };
+  CHECK(std::ranges::count_if(stack.events.events, is_note) == 1);
 
-  const DeploymentResult other = Import(stack, {Wanted("a", "cloud-2")});
+  const DeploymentResult other = Import(stack, {Wanted("a", "cloud-3")});
   CHECK(other.kind == DeploymentResultKind::kFailed);
   CHECK(other.imported[0] == nullptr);
   CHECK(Asked(stack, "Read") == 0);
-  CHECK(stack.events.Problems()[0].find("is in the state already, with the id 'cloud-1'") !=
+  CHECK(stack.events.Problems()[0].find(
+            "is in the state already, with the id 'cloud-1' and not 'cloud-3'") !=
         std::string::npos);
   CHECK(stack.Record("a")->id == "cloud-1");
 }
