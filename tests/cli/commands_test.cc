@@ -446,7 +446,7 @@ TEST_CASE("[C20][C21][E156] an import, step by step, and its code makes no furth
   CHECK(project("preview --expect-no-changes --suppress-progress").status == 0);
 }
 
-TEST_CASE("[C20][E157] imports that fail say why; secrets of the state stay out of the code") {
+TEST_CASE("[C20][E157] imports that fail say why") {
   const ImportProject project("import-fails");
   const std::string page = project.Path("page");
   const auto fails = [&](const std::string& words, const std::string& why, bool in_out = false) {
@@ -455,12 +455,13 @@ TEST_CASE("[C20][E157] imports that fail say why; secrets of the state stay out 
     CHECK(ran.status == 1);
     CHECK(Has(in_out ? ran.out : ran.err, why));
   };
-  fails("", "a type is missing\nsay what to import");
+  fails("", "a type is missing; say what to import");
   fails("localhost:index:File page", "an id is missing");
   fails("localhost:File page x", "needs a type of the form package:module:Name");
   fails("-f none.json", "there is no import file '");
   fails("-f none.json a b c", "--file goes without TYPE, NAME, ID");
-  fails("localhost:index:File p x --parent y", "'y' is not a value for --parent\nwrite it as name=urn");
+  fails("localhost:index:File p x --parent y",
+        "'y' is not a value for --parent; write it as name=urn");
   fails("localhost:index:File p x --out no/where", "there is no folder for '");
   fails("localhost:index:File p x --from y", "davit does not support --from yet");
   fails("localhost:index:File p " + page + "-not", "does not exist", true);
@@ -469,7 +470,11 @@ TEST_CASE("[C20][E157] imports that fail say why; secrets of the state stay out 
             .status == 0);
   fails("localhost:index:File p " + page + "-not", "is in the state already, with the id '", true);
   CHECK_FALSE(Has(project("stack export").out, "\"protect\""));
+}
 
+TEST_CASE("[C21][E158] a secret of an import is encrypted in the state and not in the code") {
+  const ImportProject project("import-secret");
+  const std::string page = project.Path("page");
   project.Write("in.json",
                 R"({"resources": [{"type": "localhost:index:File", "name": "s", "id": ")" + page +
                     R"(", "inputs": {"content": {"4dabf18193072939515e22adb298388d":
