@@ -79,6 +79,10 @@ Result<ImportFile> OfWords(const Invocation& words) {
   return file;
 }
 
+bool WantsCode(const Invocation& words) {
+  return !words.IsSet("generate-code") || words.Bool("generate-code");
+}
+
 std::string OutPath(const Context& context) {
   const std::string out = context.invocation().Text("out");
   return out.empty() ? out : (std::filesystem::path(context.directory()) / out).string();
@@ -90,6 +94,13 @@ Result<ImportOrder> ReadImportOrder(const Context& context,
                                     const StackSession& session,
                                     std::shared_ptr<SecretsManager> manager) {
   const Invocation& words = context.invocation();
+  const std::string& runtime = session.workspace.project().runtime;
+  if (runtime != "yaml" && WantsCode(words)) {
+    return Fail(ErrorKind::kUnimplemented,
+                fmt::format("davit writes code for YAML programs only, and this one is for '{}'",
+                            runtime),
+                "use --generate-code=false, and write the resources into the program yourself");
+  }
   const std::string path = words.Text("file");
   ImportFile file;
   if (path.empty()) {
@@ -122,7 +133,7 @@ Result<void> ShowImportCode(const Context& context,
                             const std::vector<StatePtr>& records) {
   const Invocation& words = context.invocation();
   const std::string out = OutPath(context);
-  if (words.IsSet("generate-code") && !words.Bool("generate-code")) {
+  if (!WantsCode(words)) {
     if (!out.empty()) {
       context.Err("note: with --generate-code=false nothing is written to the file of --out\n");
     }

@@ -470,6 +470,8 @@ TEST_CASE("[C20][E157] imports that fail say why") {
             .status == 0);
   fails("localhost:index:File p " + page + "-not", "is in the state already, with the id '", true);
   CHECK_FALSE(Has(project("stack export").out, "\"protect\""));
+  project.Write("Pulumi.yaml", "name: golden\nruntime: python\n");
+  fails("localhost:index:File q " + page, "davit writes code for YAML programs only");
 }
 
 TEST_CASE("[C21][E158] a secret of an import is encrypted in the state and not in the code") {
