@@ -96,23 +96,6 @@ TEST_CASE("[E153] a destroy that runs the program deletes nothing that was only 
       Outcome({{destroy}}).empty());  // [E23] the root stack is gone before its outputs are stored
 }
 
-TEST_CASE("[E149] [E153] what depends on something that is not made does not end the run") {
-  const Node provider = Of(Node::Kind::kProvider, "h");
-  const Node component = Of(Node::Kind::kComponent, "c");
-  Node fed = provider;
-  fed.fed_by = {"d"};
-  Node below = component;
-  below.after = {"d"};
-  Node user = Custom("u");
-  user.uses = "h";
-  Move move = Up({Custom("d"), fed, below, user});
-  move.runs_program = true;
-  for (const Move::Kind kind : {Move::Kind::kDestroy, Move::Kind::kRefresh}) {
-    move.kind = kind;
-    CHECK(Outcome({{Up({provider, component, user}), move}}).empty());
-  }
-}
-
 TEST_CASE("[S198] a seed always makes the same history") {
   for (std::uint64_t seed = 1; seed < 50; ++seed) {
     CHECK(Text(MakeHistory(seed, {})) == Text(MakeHistory(seed, {})));
