@@ -163,7 +163,8 @@ Result<Plan> Planner::MakeUntargeted(Work& work) {
   const ResourceState& old_state = *work.old_state;
   const Result<ProviderRef> provider = ProviderRef::Parse(old_state.provider);
   const Urn serving = provider ? context_.aliases.Current(provider->urn) : Urn();
-  if (provider && (!context_.seen.contains(serving) || context_.replaced.contains(serving))) {  // E127
+  if (provider &&
+      (!context_.seen.contains(serving) || context_.replaced.contains(serving))) {  // E127
     return Fail(
         At(urn,
            2002,
@@ -190,14 +191,13 @@ Result<void> Planner::CheckSkippedDependencies(const Work& work) {
     if (!context_.skipped_creates.contains(urn)) {
       continue;
     }
-    Error error = At(work.state->urn,
-                     2013,
-                     fmt::format("'{}' depends on '{}', which {}does not exist yet",
-                                 work.state->urn.text(),
-                                 urn.text(),
-                                 context_.makes_nothing() ? "" : "is not targeted and "),
-                     context_.makes_nothing() ? "this run makes nothing; run `davit up` first"
-                                              : "target it too");
+    Error error =
+        At(work.state->urn,
+           2013,
+           fmt::format("'{}' depends on '{}', which is not targeted and does not exist yet",
+                       work.state->urn.text(),
+                       urn.text()),
+           "target it too");
     if (!context_.preview) {
       return Fail(std::move(error));
     }
