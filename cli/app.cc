@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "cli/local_assets.h"
-#include "engine/base/cancel.h"
 #include "cli/workspace/stack_file.h"
+#include "engine/base/cancel.h"
 #include "engine/ids.h"
 #include "engine/plan/provider_inputs.h"
 #include "engine/run/provider_pool.h"

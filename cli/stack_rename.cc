@@ -7,8 +7,6 @@
 namespace davit {
 namespace {
 
-constexpr std::string_view kUrnHead = "urn:pulumi:";
-
 /// Names of one stack, as they are in another.
 class StackNames {
  public:
@@ -18,13 +16,11 @@ class StackNames {
     if (urn.empty() || urn.stack() != from_) {
       return urn;
     }
-    std::string text(urn.text());
-    text.replace(kUrnHead.size(), from_.size(), to_);
-    const std::string old_name = fmt::format("{}-{}", urn.project(), from_);
-    if (urn.is_root_stack() && urn.name() == old_name) {
-      text.replace(text.size() - from_.size(), from_.size(), to_);
-    }
-    return Urn::Trusted(std::move(text));
+    const bool is_named_for_it =
+        urn.is_root_stack() && urn.name() == fmt::format("{}-{}", urn.project(), from_);
+    const std::string name =
+        is_named_for_it ? fmt::format("{}-{}", urn.project(), to_) : std::string(urn.name());
+    return Urn::Make(to_, urn.project(), Urn(), urn.qualified_type(), name);
   }
 
   PropertyMap Of(const PropertyMap& map) const {

@@ -141,10 +141,10 @@ Result<void> RenameRecord(const Urn& urn, const std::string& name, Snapshot* sna
   if (name.empty()) {
     return Fail(ErrorKind::kInvalid, "the new name is empty");
   }
-  if (name.starts_with("urn:pulumi:")) {  // B027
+  if (const Result<Urn> whole = Urn::Parse(name)) {  // B027
     return Fail(ErrorKind::kInvalid,
                 fmt::format("the new name '{}' is a whole URN", name),
-                fmt::format("give only its last part, for example '{}'", Urn::Trusted(name).name()));
+                fmt::format("give only its last part, for example '{}'", whole->name()));
   }
   const Urn renamed = Urn::Trusted(fmt::format(
       "urn:pulumi:{}::{}::{}::{}", urn.stack(), urn.project(), urn.qualified_type(), name));

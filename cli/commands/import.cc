@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "cli/commands/shared.h"
 #include "cli/import_code.h"
 
 namespace davit {
@@ -14,22 +15,8 @@ Result<ImportFile> ReadFile(const std::string& path, std::shared_ptr<SecretsMana
   if (!text) {
     return Fail(ErrorKind::kInvalid, fmt::format("there is no import file '{}'", path));
   }
-  SecretTexts texts;
-  DocumentSecrets document(
-      [manager](const std::string&, const std::string&) -> Result<std::shared_ptr<SecretsManager>> {
-        if (!manager) {
-          return Fail(ErrorKind::kInvalid,
-                      "the import file holds encrypted values, and the stack has no passphrase");
-        }
-        return manager;
-      });
-  if (manager) {
-    document.Set(manager->type(), manager->state_json());
-  }
-  PropertyReading reading;
-  reading.texts = &texts;
-  reading.document = &document;
-  Result<ImportFile> file = ReadImportFile(*text, reading);
+  const StackReading secrets(manager);
+  Result<ImportFile> file = ReadImportFile(*text, secrets.reading());
   if (!file) {
     return Fail(std::move(file.error()).WithContext(fmt::format("cannot read '{}'", path)));
   }
@@ -96,10 +83,10 @@ Result<ImportOrder> ReadImportOrder(const Context& context,
   const Invocation& words = context.invocation();
   const std::string& runtime = session.workspace.project().runtime;
   if (runtime != "yaml" && WantsCode(words)) {
-    return Fail(ErrorKind::kUnimplemented,
-                fmt::format("davit writes code for YAML programs only, and this one is for '{}'",
-                            runtime),
-                "use --generate-code=false, and write the resources into the program yourself");
+    return Fail(
+        ErrorKind::kUnimplemented,
+        fmt::format("davit writes code for YAML programs only, and this one is for '{}'", runtime),
+        "use --generate-code=false, and write the resources into the program yourself");
   }
   const std::string path = words.Text("file");
   ImportFile file;

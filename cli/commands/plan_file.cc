@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/commands/shared.h"
 #include "cli/json_writer.h"
 #include "state/codec/plan_json.h"
 
@@ -129,21 +130,8 @@ Result<UpdatePlan> ReadPlanFile(const std::string& path,
   if (!text) {
     return Fail(Unusable(MakeError(ErrorKind::kInvalid, "there is no such file"), path));
   }
-  SecretTexts texts;
-  DocumentSecrets document(
-      [manager](const std::string&, const std::string&) -> Result<std::shared_ptr<SecretsManager>> {
-        if (!manager) {
-          return Fail(ErrorKind::kInvalid, "it holds secrets, and the stack has no passphrase");
-        }
-        return manager;
-      });
-  if (manager) {
-    document.Set(manager->type(), manager->state_json());
-  }
-  PropertyReading reading;
-  reading.texts = &texts;
-  reading.document = &document;
-  Result<PlanDocument> read = ReadPlan(*text, reading);
+  const StackReading secrets(manager);
+  Result<PlanDocument> read = ReadPlan(*text, secrets.reading());
   if (!read) {
     return Fail(Unusable(std::move(read).error(), path));
   }

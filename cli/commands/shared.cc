@@ -64,4 +64,19 @@ std::string AgoText(WallTime time) {
   return counted(seconds / 86400, "day");
 }
 
+StackReading::StackReading(std::shared_ptr<SecretsManager> manager)
+    : document_([manager](const std::string&,
+                          const std::string&) -> Result<std::shared_ptr<SecretsManager>> {
+        if (!manager) {
+          return Fail(ErrorKind::kInvalid, "it holds secrets, and the stack has no passphrase");
+        }
+        return manager;
+      }) {
+  if (manager) {
+    document_.Set(manager->type(), manager->state_json());
+  }
+  reading_.texts = &texts_;
+  reading_.document = &document_;
+}
+
 }  // namespace davit

@@ -1,9 +1,10 @@
 #pragma once
-// What several commands need: deleting a stack, times as text.
+// What several commands need: deleting a stack, times as text, files with secrets of a stack.
 
 #include <string>
 
 #include "cli/session.h"
+#include "state/codec/property_json.h"
 
 namespace davit {
 
@@ -17,5 +18,20 @@ Result<void> DeleteLockedStack(StackSession& session, bool force, bool preserve_
 std::string JsonTime(WallTime time);
 /// `just now`, `5 minutes ago`, ...
 std::string AgoText(WallTime time);
+
+/// How the values of a file are read whose secrets the stack's manager has encrypted. Without a
+/// manager a secret is an error that says so.
+class StackReading {
+ public:
+  explicit StackReading(std::shared_ptr<SecretsManager> manager);
+  StackReading(const StackReading&) = delete;
+  StackReading& operator=(const StackReading&) = delete;
+  const PropertyReading& reading() const { return reading_; }
+
+ private:
+  SecretTexts texts_;
+  DocumentSecrets document_;
+  PropertyReading reading_;
+};
 
 }  // namespace davit

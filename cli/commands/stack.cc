@@ -174,7 +174,7 @@ Result<int> RemoveStack(Context& context) {
   return kExitOk;
 }
 
-// C36, S155. The state is written under the new name before the old one goes.
+// C36, S151, S155. The state is written under the new name before the old one goes.
 Result<int> RenameStack(Context& context) {
   DAVIT_TRY(StackSession session, OpenStack(context));
   DAVIT_TRY(const StackRef renamed,
@@ -217,7 +217,7 @@ Result<int> RenameStack(Context& context) {
     }
   }
   DAVIT_TRY(const std::string selected, session.workspace.SelectedStack());
-  DAVIT_TRY_VOID(session.backend->Remove(session.stack, true));
+  DAVIT_TRY_VOID(session.backend->Retire(session.stack, renamed));
   if (selected == session.stack.stack || selected == session.stack.Text()) {
     DAVIT_TRY_VOID(session.workspace.SelectStack(renamed.stack));
   }

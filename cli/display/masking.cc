@@ -1,6 +1,7 @@
 #include "cli/display/masking.h"
 
 #include <algorithm>
+#include <array>
 
 namespace davit {
 namespace {
@@ -70,24 +71,24 @@ void ShareSecrets(StepMetadata* step) {
   if (!step->old_state || !step->new_state) {
     return;
   }
-  std::vector<PropertyValue> sides;
-  bool any = false;
-  for (const StatePtr& state : {step->old_state, step->new_state}) {
-    for (const PropertyMap* map : {&state->inputs, &state->outputs}) {
-      any = any || ContainsSecrets(*map);
-      sides.emplace_back(*map);
-    }
+  const ResourceState& old_state = *step->old_state;
+  const ResourceState& new_state = *step->new_state;
+  const std::array<const PropertyMap*, 4> maps{
+      &old_state.inputs, &old_state.outputs, &new_state.inputs, &new_state.outputs};
+  if (std::ranges::none_of(maps, [](const PropertyMap* map) { return ContainsSecrets(*map); })) {
+    return;  // nothing is copied for most steps
   }
-  if (!any) {
-    return;
+  std::vector<PropertyValue> sides;
+  for (const PropertyMap* map : maps) {
+    sides.emplace_back(*map);
   }
   std::vector<PropertyValue*> values;
   for (PropertyValue& side : sides) {
     values.push_back(&side);
   }
   ShareSecrets(values);
-  auto before = std::make_shared<ResourceState>(*step->old_state);
-  auto after = std::make_shared<ResourceState>(*step->new_state);
+  auto before = std::make_shared<ResourceState>(old_state);
+  auto after = std::make_shared<ResourceState>(new_state);
   before->inputs = *sides[0].as_map();
   before->outputs = *sides[1].as_map();
   after->inputs = *sides[2].as_map();

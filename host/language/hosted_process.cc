@@ -1,5 +1,6 @@
 #include "host/language/hosted_process.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include "engine/base/waiting.h"
@@ -7,6 +8,9 @@
 
 namespace davit {
 namespace {
+
+// The host ends the plugin; davit cannot kill it if that takes longer.
+constexpr std::chrono::nanoseconds kLeastEndWait = std::chrono::seconds(10);
 
 struct HostedRun {
   AsioLoop* loop = nullptr;
@@ -22,7 +26,8 @@ struct HostedRun {
     std::string& line = LineOf(pipe);
     line += bytes;
     std::size_t begin = 0;
-    for (std::size_t end = 0; (end = line.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    for (std::size_t end = 0; (end = line.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
       child.on_line(pipe, line.substr(begin, end - begin));
     }
     line.erase(0, begin);
@@ -91,9 +96,9 @@ class HostedProcess final : public RunningProcess {
     co_return run->status.has_value();
   }
   Task<bool> WaitForOutput(std::chrono::nanoseconds limit) override { return WaitForExit(limit); }
-  Task<void> End(std::chrono::nanoseconds) override {
+  Task<void> End(std::chrono::nanoseconds grace) override {
     run_->stop.Cancel();
-    const bool has_exited = co_await WaitForExit(std::chrono::seconds(10));
+    const bool has_exited = co_await WaitForExit(std::max(grace, kLeastEndWait));
     static_cast<void>(has_exited);
   }
 

@@ -71,6 +71,9 @@ class Backend {
   virtual Result<void> Create(const StackRef& stack, SecretsManager* secrets) = 0;
   /// Deletes a stack (S150): refused while resources other than the root stack remain, unless forced. Needs the lock.
   virtual Result<void> Remove(const StackRef& stack, bool force) = 0;
+  /// The state of `stack` is saved as `renamed`: what was its checkpoint becomes its backup, its history goes along (S151).
+  /// Needs both locks.
+  virtual Result<void> Retire(const StackRef& stack, const StackRef& renamed) = 0;
   /// One kernel lock per stack, not waiting; the error names the holder (user, host, process) and since when.
   virtual Result<std::unique_ptr<StackLock>> Lock(const StackRef& stack) = 0;
   /// Takes away the locks that dead processes and programs other than davit have left (C24); says how many. Refused while a

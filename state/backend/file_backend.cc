@@ -137,6 +137,30 @@ class FileBackend final : public Backend {
     return files_->SyncFolder(FolderOf(paths.checkpoint));
   }
 
+  Result<void> Retire(const StackRef& stack, const StackRef& renamed) override {
+    const StackFiles from(root_, stack);
+    const StackFiles to(root_, renamed);
+    const std::string head = stack.stack + "-";
+    DAVIT_TRY(const std::vector<FolderItem> history, files_->List(from.history));
+    if (!history.empty()) {
+      DAVIT_TRY_VOID(files_->MakeFolder(to.history));
+    }
+    for (const FolderItem& item : history) {
+      if (item.name.starts_with(head)) {
+        const std::string name = renamed.stack + "-" + item.name.substr(head.size());
+        DAVIT_TRY_VOID(files_->Rename(from.history + "/" + item.name, to.history + "/" + name));
+      }
+    }
+    if (!history.empty()) {
+      DAVIT_TRY_VOID(files_->SyncFolder(to.history));
+    }
+    DAVIT_TRY_VOID(files_->Remove(from.checkpoint + ".attrs"));
+    DAVIT_TRY_VOID(files_->Remove(from.backup + ".attrs"));
+    DAVIT_TRY_VOID(files_->Rename(from.checkpoint, from.backup));
+    seen_.erase(stack.Text());
+    return files_->SyncFolder(FolderOf(from.checkpoint));
+  }
+
   Result<std::unique_ptr<StackLock>> Lock(const StackRef& stack) override {
     DAVIT_TRY_VOID(CheckNames(stack));
     DAVIT_TRY_VOID(CheckLayout());

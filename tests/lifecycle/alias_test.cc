@@ -34,14 +34,7 @@ TEST_CASE("[E49] [E52] a renamed resource is the same one; [S76] its dependents 
 
 TEST_CASE("[S77] renamed and replaced: made under the new URN, the old object goes last") {
   FakeStack stack;
-  stack.host.behaviour.diff = [](const DiffRequest& request) {
-    DiffResponse response;
-    if (!(request.old_inputs == request.new_inputs)) {
-      response.changes = DiffChanges::kSome;
-      response.replaces = {"v"};
-    }
-    return response;
-  };
+  stack.host.behaviour.diff = AnyChangeReplaces;
   stack.Up({{.name = "a", .properties = {{"v", 1}}}});
   stack.Up({{.name = "a2", .properties = {{"v", 2}}, .adjust = Was("a")}});
   CHECK(stack.Changes() == Lines{"Create a2", "Delete a"});

@@ -184,7 +184,8 @@ TEST_CASE("[E187] hooks before and after; names are stored, and unknown ones fai
   REQUIRE(!world.stack.Record("t"));
 }
 
-TEST_CASE("[E188] [S186] a before-hook stops the call; an after-hook fails the run, the step stays") {
+TEST_CASE(
+    "[E188] [S186] a before-hook stops the call; an after-hook fails the run, the step stays") {
   HookWorld world;
   world.hooks.answers["before"].error = "not now";
   REQUIRE(world.Run(WithHooks({{"BeforeCreate", {"before"}}})).kind ==

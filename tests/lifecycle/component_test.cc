@@ -182,8 +182,8 @@ TEST_CASE("[E113] [S111] an unknown configuration: the bare component, and no ou
   World world;
   world.stack.host.behaviour.construct = BuildNothing;
   RegisterResponse made;
-  const DeploymentResult result = world.Run(
-      [&](Monitor& monitor) { return GroupOnUnknownProvider(monitor, &made); }, true);
+  const DeploymentResult result =
+      world.Run([&](Monitor& monitor) { return GroupOnUnknownProvider(monitor, &made); }, true);
   REQUIRE(result.kind == DeploymentResultKind::kSucceeded);
   REQUIRE(made.urn.name() == "g");
   REQUIRE(made.outputs.empty());
@@ -296,7 +296,8 @@ Task<Result<CallResponse>> Answer(CallRequest request) {
   co_return answer;
 }
 
-TEST_CASE("[E182] a method: served by the provider of its object, with what the arguments come from") {
+TEST_CASE(
+    "[E182] a method: served by the provider of its object, with what the arguments come from") {
   World world;
   world.stack.host.behaviour.construct = [&](ConstructRequest request) {
     return BuildGroup(world.monitors.monitor, std::move(request));

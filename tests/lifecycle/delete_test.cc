@@ -101,14 +101,7 @@ TEST_CASE("[E21] nothing is deleted before every chain of the program has ended"
 
 TEST_CASE("[E102] a delete-first replacement takes what is deleted with it along without a call") {
   FakeStack stack;
-  stack.host.behaviour.diff = [](const DiffRequest& request) {
-    DiffResponse response;
-    if (!(request.old_inputs == request.new_inputs)) {
-      response.changes = DiffChanges::kSome;
-      response.replaces = {"v"};
-    }
-    return response;
-  };
+  stack.host.behaviour.diff = AnyChangeReplaces;
   const auto program = [](int value, bool has_b) {
     std::vector<FakeResource> resources{
         {.name = "a", .properties = {{"v", value}}, .adjust = [](Goal& goal) {

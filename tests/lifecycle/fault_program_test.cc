@@ -12,15 +12,6 @@ FakeResource Component(const std::string& name, std::string parent = "") {
       .name = name, .adjust = AsComponent, .type = "my:index:Group", .parent = std::move(parent)};
 }
 
-DeploymentResult RunOn(FakeStack& stack, DeploymentMode mode, std::vector<FakeResource> program) {
-  FakeProgram source(std::move(program));
-  stack.options.mode = mode;
-  stack.options.run_program = true;
-  const DeploymentResult result = stack.Run(&source);
-  stack.options.run_program = false;
-  return result;
-}
-
 // A provider that is refused when it is configured with the key `expired`.
 Result<void> RefuseExpired(const ConfigureRequest& request) {
   const auto key = request.inputs.find("key");
@@ -91,7 +82,7 @@ TEST_CASE("[B089] expired credentials in the state: the error says where they ar
     CHECK(copy.Run(nullptr).kind == DeploymentResultKind::kFailed);
     CHECK(Mentions(copy.events.Problems(), "the key has expired"));
     CHECK(Mentions(copy.events.Problems(), "--run-program"));
-    CHECK(RunOn(copy, mode, program("fresh")).kind == DeploymentResultKind::kSucceeded);
+    CHECK(copy.RunProgram(mode, program("fresh")).kind == DeploymentResultKind::kSucceeded);
     if (mode == DeploymentMode::kRefresh) {
       CHECK(copy.Record("p")->inputs.at("key") == PropertyValue("fresh"));
     } else {

@@ -14,11 +14,7 @@ StatePtr WithoutTimes(const StatePtr& record) {
 }
 
 Result<ReadResponse> ReadWithDrift(const ReadRequest& request) {
-  ReadResponse response;
-  response.id = request.id;
-  response.inputs = request.inputs;
-  response.outputs = PropertyMap{{"address", "new"}};
-  return response;
+  return ReadsOutputs({{"address", "new"}})(request);
 }
 
 // Registers `r` and repeats its output as a stack output.

@@ -6,17 +6,6 @@
 namespace davit::testing {
 namespace {
 
-DeploymentResult RunProgram(FakeStack& stack,
-                            DeploymentMode mode,
-                            std::vector<FakeResource> resources) {
-  FakeProgram program(std::move(resources));
-  stack.options.mode = mode;
-  stack.options.run_program = true;
-  const DeploymentResult result = stack.Run(&program);
-  stack.options.run_program = false;
-  return result;
-}
-
 Task<Result<void>> ManageAndLookUp(Monitor& monitor) {
   Goal provider;
   provider.type = "pulumi:providers:test";
@@ -52,9 +41,9 @@ TEST_CASE("[B001] a refresh by the program does not tie what exists to what is n
   stack.Up({ProviderResource("p"), {.name = "a", .provider = "p"}});
   FakeResource provider = ProviderResource("p");
   provider.after = {"n"};
-  CHECK(RunProgram(stack,
-                   DeploymentMode::kRefresh,
-                   {{.name = "n"}, provider, {.name = "a", .provider = "p"}})
+  CHECK(stack
+            .RunProgram(DeploymentMode::kRefresh,
+                        {{.name = "n"}, provider, {.name = "a", .provider = "p"}})
             .kind == DeploymentResultKind::kSucceeded);
   for (const StatePtr& record : stack.state.resources) {
     CHECK_FALSE(RefersTo(*record, Urn::Trusted(ThingUrn("n"))));
@@ -89,13 +78,7 @@ TEST_CASE("[B004] a parallel refresh of a deletedWith chain is sound after every
     stack.Up(chain);
     const Snapshot before = stack.state;
     stack.options.parallel = 8;
-    stack.host.behaviour.read = [](const ReadRequest& request) {
-      ReadResponse response;
-      response.id = request.id;
-      response.inputs = request.inputs;
-      response.outputs = PropertyMap{{"drift", 1}};
-      return response;
-    };
+    stack.host.behaviour.read = ReadsOutputs({{"drift", 1}});
     REQUIRE(stack.Refresh().kind == DeploymentResultKind::kSucceeded);
     REQUIRE(WasSoundThroughout(stack, before));
   }
@@ -123,13 +106,7 @@ TEST_CASE("[B008] a pending update is told and does not stop an update; a refres
     CHECK(Mentions(stack.events.Problems(), ThingUrn("r") + ", interrupted while updating"));
   }
   SECTION("refresh") {
-    stack.host.behaviour.read = [](const ReadRequest& request) {
-      ReadResponse response;
-      response.id = request.id;
-      response.inputs = request.inputs;
-      response.outputs = PropertyMap{{"seen", 1}};
-      return response;
-    };
+    stack.host.behaviour.read = ReadsOutputs({{"seen", 1}});
     REQUIRE(stack.Refresh().kind == DeploymentResultKind::kSucceeded);
     CHECK(std::ranges::count(stack.host.log, "Read " + ThingUrn("r")) == 1);
     CHECK(stack.Record("r")->outputs == PropertyMap{{"seen", 1}});

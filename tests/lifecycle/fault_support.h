@@ -29,25 +29,6 @@ inline std::string ThingUrn(const std::string& name) {
   return "urn:pulumi:dev::proj::test:index:Thing::" + name;
 }
 
-/// Diff that replaces when one of the inputs has changed.
-inline Result<DiffResponse> AnyChangeReplaces(const DiffRequest& request) {
-  DiffResponse response;
-  response.changes = DiffChanges::kNone;
-  PropertyMap all = request.old_inputs;
-  all.insert(request.new_inputs.begin(), request.new_inputs.end());
-  for (const auto& [key, value] : all) {
-    const auto before = request.old_inputs.find(key);
-    const auto after = request.new_inputs.find(key);
-    if (before == request.old_inputs.end() || after == request.new_inputs.end() ||
-        !(before->second == after->second)) {
-      response.changes = DiffChanges::kSome;
-      response.diffs.push_back(key);
-      response.replaces.push_back(key);
-    }
-  }
-  return response;
-}
-
 /// Read that finds nothing under these names, and everything else as it was.
 inline std::function<Result<ReadResponse>(const ReadRequest&)> GoneAre(Lines names) {
   return [names](const ReadRequest& request) {

@@ -121,17 +121,9 @@ TEST_CASE("[E150] a refresh by the program puts what it read at the end of the n
   FakeStack stack;
   const std::vector<FakeResource> program{{.name = "a"}, {.name = "b"}};
   stack.Up(program);
-  stack.host.behaviour.read = [](const ReadRequest& request) {
-    ReadResponse response;
-    response.id = request.id;
-    response.inputs = request.inputs;
-    response.outputs = PropertyMap{{"seen", 1}};
-    return response;
-  };
-  FakeProgram reversed({{.name = "b"}, {.name = "a", .after = {"b"}}});
-  stack.options.mode = DeploymentMode::kRefresh;
-  stack.options.run_program = true;
-  CHECK(stack.Run(&reversed).kind == DeploymentResultKind::kSucceeded);
+  stack.host.behaviour.read = ReadsOutputs({{"seen", 1}});
+  CHECK(stack.RunProgram(DeploymentMode::kRefresh, {{.name = "b"}, {.name = "a", .after = {"b"}}})
+            .kind == DeploymentResultKind::kSucceeded);
   std::vector<std::string> names;
   for (const StatePtr& record : stack.state.resources) {
     if (record->type == "test:index:Thing") {

@@ -8,15 +8,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-DeploymentResult RunWith(FakeStack& stack,
-                         DeploymentMode mode,
-                         std::vector<FakeResource> resources) {
-  FakeProgram program(std::move(resources));
-  stack.options.mode = mode;
-  stack.options.run_program = true;
-  return stack.Run(&program);
-}
-
 void Drifts(FakeStack& stack, int value) {
   stack.host.behaviour.read = [value](const ReadRequest& request) {
     ReadResponse response;
@@ -33,9 +24,9 @@ TEST_CASE("[E149] [S148] a refresh with the program reads, and neither makes nor
   FakeStack stack;
   stack.Up({{.name = "a", .properties = {{"v", 1}}}, {.name = "b", .properties = {{"v", 1}}}});
   Drifts(stack, 5);
-  CHECK(RunWith(stack,
-                DeploymentMode::kRefresh,
-                {{.name = "a", .properties = {{"v", 2}}}, {.name = "new", .after = {"a"}}})
+  CHECK(stack
+            .RunProgram(DeploymentMode::kRefresh,
+                        {{.name = "a", .properties = {{"v", 2}}}, {.name = "new", .after = {"a"}}})
             .kind == DeploymentResultKind::kSucceeded);
   CHECK(stack.Changes().empty());
   CHECK(stack.Record("a")->inputs.at("v") == PropertyValue(5));
@@ -79,28 +70,23 @@ TEST_CASE("[E148] [S151] an update with a refresh by the program goes on from wh
   stack.options.refresh_first = true;
   SECTION("drifted: updated back") {
     Drifts(stack, 5);
-    CHECK(RunWith(stack, DeploymentMode::kUpdate, {{.name = "a", .properties = {{"v", 1}}}}).kind ==
-          DeploymentResultKind::kSucceeded);
+    CHECK(
+        stack.RunProgram(DeploymentMode::kUpdate, {{.name = "a", .properties = {{"v", 1}}}}).kind ==
+        DeploymentResultKind::kSucceeded);
     CHECK(stack.Changes() == Lines{"Update a"});
   }
   SECTION("gone: made anew") {
     stack.host.behaviour.read = [](const ReadRequest&) { return ReadResponse(); };
-    CHECK(RunWith(stack, DeploymentMode::kUpdate, {{.name = "a", .properties = {{"v", 1}}}}).kind ==
-          DeploymentResultKind::kSucceeded);
+    CHECK(
+        stack.RunProgram(DeploymentMode::kUpdate, {{.name = "a", .properties = {{"v", 1}}}}).kind ==
+        DeploymentResultKind::kSucceeded);
     CHECK(stack.Changes() == Lines{"Create a"});
     CHECK(stack.Record("a")->id == "a-2");
   }
   SECTION("replaced: the object that was read is deleted") {
     Drifts(stack, 5);
-    stack.host.behaviour.diff = [](const DiffRequest& request) {
-      DiffResponse response;
-      if (!(request.old_inputs == request.new_inputs)) {
-        response.changes = DiffChanges::kSome;
-        response.replaces = {"v"};
-      }
-      return response;
-    };
-    RunWith(stack, DeploymentMode::kUpdate, {{.name = "a", .properties = {{"v", 1}}}});
+    stack.host.behaviour.diff = AnyChangeReplaces;
+    stack.RunProgram(DeploymentMode::kUpdate, {{.name = "a", .properties = {{"v", 1}}}});
     CHECK(stack.Changes() == Lines{"Create a", "Delete a"});
     CHECK(stack.state.resources.size() == 3);
   }
@@ -110,9 +96,9 @@ TEST_CASE("[E148] [S151] an update with a refresh by the program goes on from wh
 TEST_CASE("[E153] [S154] a destroy with the program makes nothing and deletes everything") {
   FakeStack stack;
   stack.Up({{.name = "a", .properties = {{"v", 1}}}, {.name = "b", .from = {{"x", "a"}}}});
-  CHECK(RunWith(stack,
-                DeploymentMode::kDestroy,
-                {{.name = "a", .properties = {{"v", 2}}}, {.name = "new", .after = {"a"}}})
+  CHECK(stack
+            .RunProgram(DeploymentMode::kDestroy,
+                        {{.name = "a", .properties = {{"v", 2}}}, {.name = "new", .after = {"a"}}})
             .kind == DeploymentResultKind::kSucceeded);
   CHECK(stack.Changes() == Lines{"Delete b", "Delete a"});
   CHECK(stack.state.resources.empty());
@@ -131,7 +117,7 @@ TEST_CASE("[E144] [E153] a destroy refreshes first when asked to, also with the 
     return response;
   };
   stack.options.refresh_first = true;
-  CHECK(RunWith(stack, DeploymentMode::kDestroy, {{.name = "b"}}).kind ==
+  CHECK(stack.RunProgram(DeploymentMode::kDestroy, {{.name = "b"}}).kind ==
         DeploymentResultKind::kSucceeded);
   CHECK(stack.Changes() == Lines{"Delete b"});  // `a` was found to be gone
   CHECK(stack.state.resources.empty());
@@ -229,7 +215,7 @@ TEST_CASE(
   stack.Up(before);
   stack.options.parallel = 2;
   Drifts(stack, 5);
-  CHECK(RunWith(stack, DeploymentMode::kRefresh, after).kind == DeploymentResultKind::kSucceeded);
+  CHECK(stack.RunProgram(DeploymentMode::kRefresh, after).kind == DeploymentResultKind::kSucceeded);
   CHECK(std::ranges::count_if(stack.host.log, [](const std::string& call) {
           return call.starts_with("Read urn:pulumi:dev::proj::test:index:Thing::");
         }) == 12);
@@ -245,9 +231,9 @@ TEST_CASE(
         .name = "c", .after = std::move(needs), .adjust = AsComponent, .type = "my:index:Group"};
   };
   stack.Up({component({}), {.name = "child", .parent = "c"}});
-  CHECK(RunWith(stack,
-                DeploymentMode::kDestroy,
-                {{.name = "new"}, component({"new"}), {.name = "child", .parent = "c"}})
+  CHECK(stack
+            .RunProgram(DeploymentMode::kDestroy,
+                        {{.name = "new"}, component({"new"}), {.name = "child", .parent = "c"}})
             .kind == DeploymentResultKind::kSucceeded);
   CHECK(stack.Changes() == Lines{"Delete child"});
   CHECK(stack.state.resources.empty());

@@ -311,14 +311,7 @@ TEST_CASE("[E106] an option that changes alone is a same that is written") {
 
 TEST_CASE("[E7] [E39] the summary counts what was done, replacements once, and not the halves") {
   FakeStack stack;
-  stack.host.behaviour.diff = [](const DiffRequest& request) {
-    DiffResponse response;
-    if (!(request.old_inputs == request.new_inputs)) {
-      response.changes = DiffChanges::kSome;
-      response.replaces = {"v"};
-    }
-    return response;
-  };
+  stack.host.behaviour.diff = AnyChangeReplaces;
   const auto program = [](int value) {
     return std::vector<FakeResource>{{.name = "a", .properties = {{"v", value}}}};
   };

@@ -269,6 +269,36 @@ inline std::vector<std::string> RecordingEvents::Problems() const {
   return problems;
 }
 
+/// Diff that replaces when one of the inputs has changed.
+inline Result<DiffResponse> AnyChangeReplaces(const DiffRequest& request) {
+  DiffResponse response;
+  response.changes = DiffChanges::kNone;
+  PropertyMap all = request.old_inputs;
+  all.insert(request.new_inputs.begin(), request.new_inputs.end());
+  for (const auto& [key, value] : all) {
+    const auto before = request.old_inputs.find(key);
+    const auto after = request.new_inputs.find(key);
+    if (before == request.old_inputs.end() || after == request.new_inputs.end() ||
+        !(before->second == after->second)) {
+      response.changes = DiffChanges::kSome;
+      response.diffs.push_back(key);
+      response.replaces.push_back(key);
+    }
+  }
+  return response;
+}
+
+/// Read that finds every object with these outputs and the inputs that it had.
+inline std::function<Result<ReadResponse>(const ReadRequest&)> ReadsOutputs(PropertyMap outputs) {
+  return [outputs](const ReadRequest& request) {
+    ReadResponse response;
+    response.id = request.id;
+    response.inputs = request.inputs;
+    response.outputs = outputs;
+    return response;
+  };
+}
+
 /// One resource of a fake program.
 struct FakeResource {
   std::string name;
@@ -478,6 +508,15 @@ class FakeStack {
     options.preview = true;
     const DeploymentResult result = Run(&program);
     options.preview = false;
+    return result;
+  }
+  /// A refresh or destroy that runs the program; or an update that refreshes by it.
+  DeploymentResult RunProgram(DeploymentMode mode, std::vector<FakeResource> resources) {
+    FakeProgram program(std::move(resources));
+    options.mode = mode;
+    options.run_program = true;
+    const DeploymentResult result = Run(&program);
+    options.run_program = false;
     return result;
   }
   DeploymentResult Destroy() {
