@@ -1,13 +1,17 @@
 #include "cli/terminal.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 namespace davit {
@@ -18,16 +22,22 @@ bool Has(const std::map<std::string, std::string>& environment, const std::strin
   return found != environment.end() && !found->second.empty();
 }
 
-volatile sig_atomic_t was_signalled = 0;
+// Where a signal is noted while a question waits; written to by the handler, on any thread.
+std::atomic<int> signal_note{-1};
 
 // While a question waits, signals that would end the process end the question instead: locks are
-// held (B138).
+// held (B138). A file, as a signal may come before the wait and on another thread.
 class SignalsEndQuestion {
  public:
-  SignalsEndQuestion() {
-    was_signalled = 0;
+  SignalsEndQuestion() : note_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    signal_note = note_;
     struct sigaction action {};
-    action.sa_handler = [](int) { was_signalled = 1; };  // no SA_RESTART: read has to return
+    action.sa_handler = [](int) {
+      const std::uint64_t one = 1;
+      const int before = errno;
+      (void)!write(signal_note, &one, sizeof one);
+      errno = before;
+    };
     for (std::size_t at = 0; at < kSignals.size(); ++at) {
       sigaction(kSignals[at], &action, &before_[at]);
     }
@@ -36,13 +46,24 @@ class SignalsEndQuestion {
     for (std::size_t at = 0; at < kSignals.size(); ++at) {
       sigaction(kSignals[at], &before_[at], nullptr);
     }
+    signal_note = -1;
+    close(note_);
   }
   SignalsEndQuestion(const SignalsEndQuestion&) = delete;
   SignalsEndQuestion& operator=(const SignalsEndQuestion&) = delete;
 
+  /// Waits until there is something to read; false: a signal came first.
+  bool WaitForInput() const {
+    std::array<pollfd, 2> files{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{note_, POLLIN, 0}};
+    while (poll(files.data(), files.size(), -1) < 0 && errno == EINTR) {
+    }
+    return files[1].revents == 0;
+  }
+
  private:
   static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, kSignals.size()> before_{};
+  int note_;
 };
 
 }  // namespace
@@ -113,6 +134,7 @@ Result<std::string> ReadStandardInput() {
 }
 
 std::optional<std::string> Ask(const std::string& question, bool hidden) {
+  const SignalsEndQuestion signals;  // before the question shows: an answer may be an interrupt
   WriteText(STDERR_FILENO, question);
   termios before{};
   const bool changes_echo = hidden && tcgetattr(STDIN_FILENO, &before) == 0;
@@ -121,17 +143,16 @@ std::optional<std::string> Ask(const std::string& question, bool hidden) {
     quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
   }
-  const SignalsEndQuestion signals;
   std::string line;
   bool at_end = false;
   while (true) {
-    char c = 0;
-    const ssize_t count = read(STDIN_FILENO, &c, 1);
-    if (was_signalled != 0) {
+    if (!signals.WaitForInput()) {
       WriteText(STDERR_FILENO, "\n");
       at_end = true;
       break;
     }
+    char c = 0;
+    const ssize_t count = read(STDIN_FILENO, &c, 1);
     if (count < 0 && errno == EINTR) {
       continue;
     }
