@@ -150,4 +150,16 @@ class Semaphore {
   std::deque<Gate*> queue_;
 };
 
+/// Gives an acquired permit back at the end of its scope.
+class Permit {
+ public:
+  explicit Permit(Semaphore& semaphore) : semaphore_(semaphore) {}
+  Permit(const Permit&) = delete;
+  Permit& operator=(const Permit&) = delete;
+  ~Permit() { semaphore_.Release(); }
+
+ private:
+  Semaphore& semaphore_;
+};
+
 }  // namespace davit

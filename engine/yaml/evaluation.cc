@@ -136,9 +136,12 @@ Task<void> YamlRun::EvaluateNode(YamlNodeRef node) {
       results_[node].value = std::move(value);
       co_return;
     }
-    case YamlNodeKind::kResource:
+    case YamlNodeKind::kResource: {
+      co_await places_.Acquire();
+      const Permit place(places_);
       co_await RunResource(node.index);
       co_return;
+    }
     case YamlNodeKind::kRequirement:
       co_await CheckRequiredVersion(node);
       co_return;

@@ -51,7 +51,8 @@ class YamlRun {
         program_directory_(std::move(program_directory)),
         monitor_(monitor),
         info_(info),
-        cancel_(std::move(cancel)) {}
+        cancel_(std::move(cancel)),
+        places_(std::max<long>(kMinPlaces, 2L * info.parallel)) {}
 
   /// Checks against the schemas, registers everything, and sends the outputs. Each cause of a
   /// failure is reported once.
@@ -121,6 +122,10 @@ class YamlRun {
   std::map<std::string, std::unique_ptr<PackageSchema>> schemas_;
   std::map<YamlNodeRef, YamlNodeResult> results_;
   std::map<YamlNodeRef, Gate> done_;
+  /// Resources that may be on their way at once: enough to keep all workers busy and their checks
+  /// ahead of them, while a large program does not hold everything in flight.
+  static constexpr long kMinPlaces = 256;
+  Semaphore places_;
   /// Stacks that fn::stackReference names, each read once.
   struct StackRead {
     Gate done;

@@ -1,6 +1,6 @@
 // bench_up DAVIT PLUGIN-FOLDER [N ...]: N creates, no-op preview, no-op up, refresh and destroy of
-// the real binary on a provider that does nothing, each beside a bare client that makes the same
-// calls to the same provider in the same run, with the same number in flight. Prints ratios; a
+// the real binary on a provider that does nothing, each between two runs of a bare client that
+// makes the same calls to the same provider, with the same number in flight. Prints ratios; a
 // timing is never a failure.
 
 #include <fcntl.h>
@@ -115,21 +115,20 @@ double Bare(int count, const std::function<void(int)>& call) {
   });
 }
 
-struct Phases {
-  double up = 0, preview = 0, again = 0, refresh = 0, destroy = 0;
-};
+/// The calls of one resource in each phase, by the bare client.
+struct BareCalls {
+  explicit BareCalls(rpc::ResourceProvider::Stub& stub_in) : stub(stub_in) {}
+  rpc::ResourceProvider::Stub& stub;
 
-Phases MeasureBare(const std::string& plugin_path, int count) {
-  Plugin plugin(plugin_path);
-  const auto check = [&](int index) {
+  void Check(int index) {
     grpc::ClientContext context;
     rpc::CheckRequest request;
     rpc::CheckResponse response;
     request.set_urn(UrnOf(index));
     *request.mutable_news() = Properties(index);
-    Must(plugin.stub().Check(&context, request, &response));
-  };
-  const auto diff = [&](int index) {
+    Must(stub.Check(&context, request, &response));
+  }
+  void Diff(int index) {
     grpc::ClientContext context;
     rpc::DiffRequest request;
     rpc::DiffResponse response;
@@ -137,17 +136,17 @@ Phases MeasureBare(const std::string& plugin_path, int count) {
     *request.mutable_olds() = Properties(index);
     *request.mutable_news() = Properties(index);
     *request.mutable_old_inputs() = Properties(index);
-    Must(plugin.stub().Diff(&context, request, &response));
-  };
-  const auto create = [&](int index) {
+    Must(stub.Diff(&context, request, &response));
+  }
+  void Create(int index) {
     grpc::ClientContext context;
     rpc::CreateRequest request;
     rpc::CreateResponse response;
     request.set_urn(UrnOf(index));
     *request.mutable_properties() = Properties(index);
-    Must(plugin.stub().Create(&context, request, &response));
-  };
-  const auto read = [&](int index) {
+    Must(stub.Create(&context, request, &response));
+  }
+  void Read(int index) {
     grpc::ClientContext context;
     rpc::ReadRequest request;
     rpc::ReadResponse response;
@@ -155,9 +154,9 @@ Phases MeasureBare(const std::string& plugin_path, int count) {
     request.set_id("id");
     *request.mutable_inputs() = Properties(index);
     *request.mutable_properties() = Properties(index);
-    Must(plugin.stub().Read(&context, request, &response));
-  };
-  const auto remove = [&](int index) {
+    Must(stub.Read(&context, request, &response));
+  }
+  void Delete(int index) {
     grpc::ClientContext context;
     rpc::DeleteRequest request;
     google::protobuf::Empty response;
@@ -165,16 +164,9 @@ Phases MeasureBare(const std::string& plugin_path, int count) {
     request.set_id("id");
     *request.mutable_properties() = Properties(index);
     *request.mutable_old_inputs() = Properties(index);
-    Must(plugin.stub().Delete(&context, request, &response));
-  };
-  Phases phases;
-  phases.up = Bare(count, [&](int index) { check(index), create(index); });
-  phases.preview = Bare(count, [&](int index) { check(index), diff(index); });
-  phases.again = Bare(count, [&](int index) { check(index), diff(index); });
-  phases.refresh = Bare(count, [&](int index) { read(index), diff(index); });
-  phases.destroy = Bare(count, remove);
-  return phases;
-}
+    Must(stub.Delete(&context, request, &response));
+  }
+};
 
 /// Runs davit in the folder; gives seconds, and raises `peak` to its peak memory in MB.
 double Davit(const std::string& davit,
@@ -218,28 +210,49 @@ void WriteProgram(const fs::path& folder, const std::string& plugins, int count)
   }
 }
 
-Phases MeasureDavit(const std::string& davit,
-                    const std::string& plugins,
-                    const fs::path& folder,
-                    int count,
-                    long* peak) {
+struct Phase {
+  double seconds = 0;  ///< of davit
+  double bare = 0;     ///< of the same calls: mean of one run before and one after
+};
+
+/// Runs the phases of `count` resources, in the order of the table; raises `peak` to the peak
+/// memory of davit in MB.
+std::vector<Phase> Measure(const std::string& davit,
+                           const std::string& plugins,
+                           const fs::path& folder,
+                           int count,
+                           long* peak) {
   fs::remove_all(folder);
   fs::create_directories(folder / "home");
   ::setenv("PULUMI_HOME", (folder / "home").c_str(), 1);
   WriteProgram(folder, plugins, count);
-  const std::string parallel = std::to_string(kInFlight);
-  const auto run = [&](const std::string& verb, std::vector<std::string> more) {
-    more.insert(more.begin(), {verb, "-s", "dev", "--non-interactive", "--parallel", parallel});
-    return Davit(davit, folder, std::move(more), peak);
-  };
   Davit(davit, folder, {"stack", "init", "dev"}, peak);
-  Phases phases;
-  phases.up = run("up", {"--yes", "--skip-preview"});
-  phases.preview = run("preview", {});
-  phases.again = run("up", {"--yes", "--skip-preview"});
-  phases.refresh = run("refresh", {"--yes", "--skip-preview"});
-  phases.destroy = run("destroy", {"--yes", "--skip-preview"});
-  return phases;
+  Plugin plugin(plugins + "/pulumi-resource-benchnoop");
+  BareCalls calls(plugin.stub());
+  using Call = std::function<void(int)>;
+  const Call check_create = [&](int index) { calls.Check(index), calls.Create(index); };
+  const Call check_diff = [&](int index) { calls.Check(index), calls.Diff(index); };
+  const Call read_diff = [&](int index) { calls.Read(index), calls.Diff(index); };
+  const Call remove = [&](int index) { calls.Delete(index); };
+  const std::vector<std::pair<std::string, Call>> phases = {{"up", check_create},
+                                                            {"preview", check_diff},
+                                                            {"up", check_diff},
+                                                            {"refresh", read_diff},
+                                                            {"destroy", remove}};
+  std::vector<Phase> measured;
+  for (const auto& [verb, call] : phases) {
+    std::vector<std::string> words = {
+        verb, "-s", "dev", "--non-interactive", "--parallel", std::to_string(kInFlight)};
+    if (verb != "preview") {
+      words.insert(words.end(), {"--yes", "--skip-preview"});
+    }
+    Phase phase;
+    const double before = Bare(count, call);
+    phase.seconds = Davit(davit, folder, std::move(words), peak);
+    phase.bare = (before + Bare(count, call)) / 2;
+    measured.push_back(phase);
+  }
+  return measured;
 }
 
 }  // namespace
@@ -268,19 +281,12 @@ int main(int argc, char** argv) {
              "peak MB");
   for (const int count : counts) {
     long peak = 0;
-    const Phases own = MeasureDavit(davit, plugins, folder, count, &peak);
-    const Phases bare = MeasureBare(plugins + "/pulumi-resource-benchnoop", count);
-    const auto cell = [](double seconds, double base) {
-      return fmt::format("{:.3f} ({:.2f})", seconds, seconds / base);
-    };
-    fmt::print("{:>7} {:>15} {:>15} {:>15} {:>15} {:>15} {:>8}\n",
-               count,
-               cell(own.up, bare.up),
-               cell(own.preview, bare.preview),
-               cell(own.again, bare.again),
-               cell(own.refresh, bare.refresh),
-               cell(own.destroy, bare.destroy),
-               peak);
+    fmt::print("{:>7}", count);
+    for (const Phase& phase : Measure(davit, plugins, folder, count, &peak)) {
+      fmt::print(" {:>15}",
+                 fmt::format("{:.3f} ({:.2f})", phase.seconds, phase.seconds / phase.bare));
+    }
+    fmt::print(" {:>8}\n", peak);
     std::fflush(stdout);
   }
   fs::remove_all(folder);
