@@ -1,6 +1,10 @@
 #include "cli/display/style.h"
 
 #include <fmt/format.h>
+#include <locale.h>
+#include <wchar.h>
+
+#include <algorithm>
 
 namespace davit {
 namespace {
@@ -20,8 +24,43 @@ std::size_t EscapeLength(std::string_view text, std::size_t at) {
   return std::min(end + 1, text.size()) - at;
 }
 
-bool IsContinuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+// One character, as a terminal shows it.
+struct Glyph {
+  std::size_t bytes = 1;
+  std::size_t columns = 1;
+};
+
+// The C library knows which characters take two columns, and which none. It asks the thread's
+// locale, which is none of ours otherwise.
+std::size_t ColumnsOf(wchar_t character) {
+  static const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (utf8 == nullptr) {
+    return 1;
+  }
+  const locale_t before = ::uselocale(utf8);
+  const int columns = ::wcwidth(character);
+  ::uselocale(before);
+  return columns < 0 ? 1 : static_cast<std::size_t>(columns);
+}
+
+Glyph GlyphAt(std::string_view text, std::size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  Glyph glyph;
+  if (lead < 0xC0) {
+    return glyph;
+  }
+  const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  unsigned code = lead & (0xFFU >> (length + 1));
+  while (glyph.bytes < length && at + glyph.bytes < text.size()) {
+    const auto next = static_cast<unsigned char>(text[at + glyph.bytes]);
+    if ((next & 0xC0U) != 0x80U) {
+      break;
+    }
+    code = code << 6U | (next & 0x3FU);
+    ++glyph.bytes;
+  }
+  glyph.columns = ColumnsOf(static_cast<wchar_t>(code));
+  return glyph;
 }
 
 std::string Painted(ColorMode mode,
@@ -85,8 +124,9 @@ std::size_t DisplayWidth(std::string_view text) {
       at += escape;
       continue;
     }
-    width += IsContinuation(text[at]) ? 0 : 1;
-    ++at;
+    const Glyph glyph = GlyphAt(text, at);
+    width += glyph.columns;
+    at += glyph.bytes;
   }
   return width;
 }
@@ -105,10 +145,13 @@ std::string CutToWidth(std::string_view text, std::size_t width) {
       at += escape;
       continue;
     }
-    if (!IsContinuation(text[at]) && ++used > width) {
+    const Glyph glyph = GlyphAt(text, at);
+    used += glyph.columns;
+    if (used > width) {
       break;
     }
-    out += text[at++];
+    out += text.substr(at, glyph.bytes);
+    at += glyph.bytes;
   }
   return has_escapes ? out + "\x1B[0m" : out;
 }

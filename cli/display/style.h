@@ -30,7 +30,8 @@ inline constexpr int kErrorColor = 1;
 
 /// Removes colour tags (`<{%...%}>`) and terminal escapes (C138).
 std::string WithoutColors(std::string_view text);
-/// Columns that the text takes on a terminal: code points without escapes.
+/// Columns that the text takes on a terminal: two for wide characters, none for escapes and marks
+/// that join the character before.
 std::size_t DisplayWidth(std::string_view text);
 /// The text cut to `width` columns; escapes are kept and reset.
 std::string CutToWidth(std::string_view text, std::size_t width);

@@ -14,9 +14,16 @@ constexpr auto kRepaintInterval = std::chrono::milliseconds(16);
 constexpr auto kElapsedInterval = std::chrono::milliseconds(250);
 constexpr std::size_t kLinesAround = 4;  // headline, column names, footer, cursor
 
+constexpr std::size_t kShortestNameColumn = 12;
+
 std::string Padded(const std::string& text, std::size_t width) {
   const std::size_t now = DisplayWidth(text);
   return now >= width ? text : text + std::string(width - now, ' ');
+}
+
+// A name that would push the status out of sight ends in an ellipsis.
+std::string Shortened(const std::string& text, std::size_t width) {
+  return DisplayWidth(text) <= width ? text : CutToWidth(text, width - 1) + "…";
 }
 
 }  // namespace
@@ -100,7 +107,8 @@ void TerminalView::AddLines(const Tree& tree,
   }
 }
 
-std::vector<std::string> TerminalView::TableLines(std::chrono::system_clock::time_point now) const {
+std::vector<std::string> TerminalView::TableLines(std::chrono::system_clock::time_point now,
+                                                  std::size_t width) const {
   std::vector<Line> lines;
   AddLines(ShownTree(), nullptr, "", now, &lines);
   if (lines.empty()) {
@@ -126,11 +134,13 @@ std::vector<std::string> TerminalView::TableLines(std::chrono::system_clock::tim
     name_width = std::max(name_width, DisplayWidth(line.name));
     status_width = std::max(status_width, DisplayWidth(line.status));
   }
+  const std::size_t others = 5 + type_width + 2 + 2 + status_width + 1;
+  name_width = std::min(name_width, std::max(kShortestNameColumn, width - std::min(width, others)));
   std::vector<std::string> out;
   for (const Line& line : lines) {
     std::string text = " " + line.glyph + "  " + Padded(line.type, type_width) + "  ";
     if (!options_.show_urns) {
-      text += Padded(line.name, name_width) + "  ";
+      text += Padded(Shortened(line.name, name_width), name_width) + "  ";
     }
     text += Padded(line.status, status_width) + "  " + line.info;
     text.erase(text.find_last_not_of(' ') + 1);
@@ -146,7 +156,7 @@ std::string TerminalView::EraseText() const {
 void TerminalView::Repaint(std::chrono::system_clock::time_point now, bool is_final) {
   const auto begun = std::chrono::steady_clock::now();
   const TerminalSize size = size_();
-  std::vector<std::string> lines = TableLines(now);
+  std::vector<std::string> lines = TableLines(now, size.width);
   const std::size_t room = size.height > kLinesAround + 1 ? size.height - kLinesAround : 2;
   if (!is_final && lines.size() > room) {
     // The newest rows stay in sight; a footer says that there are more.

@@ -35,7 +35,8 @@ class TerminalView final : public Display {
     std::string status;
     std::string info;
   };
-  std::vector<std::string> TableLines(std::chrono::system_clock::time_point now) const;
+  std::vector<std::string> TableLines(std::chrono::system_clock::time_point now,
+                                      std::size_t width) const;
   /// Rows by the row above them; null: none.
   using Tree = std::map<const Row*, std::vector<const Row*>>;
   Tree ShownTree() const;

@@ -107,6 +107,24 @@ TEST_CASE("[C103] repaints come at most every 16 ms and stay inside the window")
   CHECK(Joined(screen).find("thing-29") == std::string::npos);  // cut off by the width
 }
 
+TEST_CASE(
+    "[C103] a long name does not push the status out of sight, and wide characters count two") {
+  CHECK(DisplayWidth("日本") == 4);
+  CHECK(DisplayWidth("e\xCC\x81") == 1);  // an accent that joins its letter
+  CHECK(CutToWidth("日本", 3) == "日");
+  Run run({60, 10});
+  const auto thing = ThingState("日本-" + std::string(60, 'n'), {});
+  run.Pre(run.view, MakeStep(StepOp::kCreate, nullptr, StackState({})));
+  run.Pre(run.view, MakeStep(StepOp::kCreate, nullptr, thing));
+  for (const std::string& line : Screen(run.text)) {
+    CHECK(DisplayWidth(line) < 60);
+  }
+  run.Done(run.view, MakeStep(StepOp::kCreate, nullptr, thing));
+  run.view.Finish();
+  CHECK(Joined(Screen(run.text)).find("日本-nnn") != std::string::npos);
+  CHECK(Joined(Screen(run.text)).find("…  created (0.01s)\n") != std::string::npos);
+}
+
 TEST_CASE("[C97] parents of a row that changes are shown") {
   Run run({120, 24});
   const StatePtr group = MakeState(ThingUrn("group"), {}, {});
