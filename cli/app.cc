@@ -142,6 +142,7 @@ struct App::Parts {
   AsioLoop loop;
   std::unique_ptr<WorkPool> pool = std::make_unique<WorkPool>();
   std::unique_ptr<RpcTrace> trace;
+  ViewBoard views;
   std::unique_ptr<EngineServer> server;
   std::unique_ptr<GrpcPluginHost> host;
   MonitorServerOptions monitor_options;  ///< without what belongs to a run
@@ -244,6 +245,7 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   server.loop = &parts->loop;
   server.pool = parts->pool.get();
   server.trace = parts->trace.get();
+  server.views = &parts->views;
   server.log = [raw](const LogMessage& message) {
     // That it was told to end is no news, though SDKs log it as an error of the program.
     const bool is_echo =
@@ -358,6 +360,7 @@ Result<DeploymentResult> App::Run(RunRequest request) {
   deployment.ids = &parts.ids;
   deployment.assets = parts.assets.get();
   deployment.pool = parts.providers;
+  deployment.views = &parts.views;
   deployment.stacks = request.stacks;
   deployment.monitors = parts.monitors.get();
   deployment.plan = request.plan;

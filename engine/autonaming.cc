@@ -70,7 +70,7 @@ std::string UuidOf(const std::string& seed) {
   std::string text = bytes.Text(kHexDigits, 32);
   text[12] = '4';
   text[16] = bytes.Text("89ab", 1)[0];
-  for (const std::size_t at : {20, 16, 12, 8}) {
+  for (const std::size_t at : {20UL, 16UL, 12UL, 8UL}) {
     text.insert(at, "-");
   }
   return text;

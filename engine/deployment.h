@@ -18,6 +18,7 @@
 #include "engine/source.h"
 #include "engine/update_plan.h"
 #include "engine/value/asset_hash.h"
+#include "engine/view.h"
 
 namespace davit {
 
@@ -65,6 +66,7 @@ struct DeploymentRequest {
   Ids* ids = nullptr;
   AssetContent* assets = nullptr;  ///< for the hashes of registered assets (P64)
   std::shared_ptr<ProviderPool> pool;
+  ViewBoard* views = nullptr;       ///< where providers report parts of resources; null: nowhere
   StackReader* stacks = nullptr;    ///< for stack references; null: there are none
   MonitorHost* monitors = nullptr;  ///< for plugins that register resources; null: none can (E181)
   const UpdatePlan* plan = nullptr;  ///< what the run is held to (E211); null: nothing

@@ -98,6 +98,14 @@ struct ConfigureRequest {
   PropertyMap inputs;  ///< checked inputs without `__internal`
 };
 
+/// A part of a resource that its provider manages (E194).
+struct View {
+  std::string type;
+  std::string name;
+  PropertyMap inputs;
+  PropertyMap outputs;
+};
+
 struct CreateRequest {
   Urn urn;
   PropertyMap inputs;
@@ -123,6 +131,7 @@ struct UpdateRequest {
   double timeout_seconds = 0;
   bool preview = false;
   std::string status_token;
+  std::vector<View> old_views;
 };
 struct UpdateResponse {
   PropertyMap outputs;
@@ -138,6 +147,7 @@ struct ReadRequest {
   bool send_inputs = true;  ///< false for an import: neither inputs nor state are sent (P81)
   double timeout_seconds = 0;
   std::string status_token;
+  std::vector<View> old_views;
 };
 struct ReadResponse {
   std::string id;                      ///< empty: the resource is gone
@@ -154,6 +164,7 @@ struct DeleteRequest {
   PropertyMap outputs;
   double timeout_seconds = 0;
   std::string status_token;
+  std::vector<View> old_views;
 };
 
 struct InvokeRequest {

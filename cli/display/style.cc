@@ -1,10 +1,10 @@
 #include "cli/display/style.h"
 
 #include <fmt/format.h>
-#include <locale.h>
-#include <wchar.h>
 
 #include <algorithm>
+#include <clocale>
+#include <cwchar>
 
 namespace davit {
 namespace {

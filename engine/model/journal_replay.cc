@@ -50,7 +50,7 @@ std::vector<RecordSlot> JournalReplay::Touched(const JournalEntry& entry) const 
     }
   }
   std::ranges::sort(slots);
-  slots.erase(std::ranges::unique(slots).begin(), slots.end());
+  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
   return slots;
 }
 
@@ -75,8 +75,12 @@ void JournalReplay::Apply(const JournalEntry& entry) {
       return;
     case JournalKind::kRefreshSuccess:
       point_.pending.erase(entry.operation_id);
-      DAVIT_CHECK(entry.remove_old, "a refresh entry names no record");
-      point_.base.at(Index(*entry.remove_old)) = entry.state;
+      if (entry.remove_old) {
+        point_.base.at(Index(*entry.remove_old)) = entry.state;
+      } else {
+        DAVIT_CHECK(entry.state, "a refresh entry is about no record");
+        point_.base.push_back(entry.state);  // a part that the refresh found (E193)
+      }
       point_.is_refreshed = true;
       return;
     case JournalKind::kOutputs:

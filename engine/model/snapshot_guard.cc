@@ -127,7 +127,11 @@ bool SnapshotGuard::Take(const JournalEntry& entry) {
     Leave(slot, &before);
   }
   const std::size_t added_before = replay_.added_size();
+  const std::size_t base_before = replay_.base_size();
   replay_.Apply(entry);
+  if (entry.kind == JournalKind::kRefreshSuccess && replay_.base_size() > base_before) {
+    slots.push_back({true, base_before});
+  }
   if (replay_.added_size() > added_before) {
     slots.push_back({false, added_before});
     if (!entry.renamed_from.empty()) {

@@ -9,6 +9,7 @@
 #include "engine/run/comparison.h"
 #include "engine/run/plan_hold.h"
 #include "engine/run/read_back.h"
+#include "engine/run/views.h"
 
 namespace davit {
 namespace {
@@ -38,7 +39,8 @@ Task<Result<void>> ApplyCreate(RunContext& context, Step& step) {
     request.inputs = state.inputs;
     request.timeout_seconds = state.custom_timeouts.create;
     request.preview = context.preview;
-    request.status_token = context.request.ids->NewUuid();
+    const ViewReports reports(context, step);
+    request.status_token = reports.token();
     DAVIT_CO_TRY(CreateResponse response,
                  co_await CreateResource(step.provider, std::move(request), CancelToken()));
     if (response.id.empty() && !context.preview) {
@@ -78,7 +80,9 @@ Task<Result<void>> ApplyUpdate(RunContext& context, Step& step) {
     request.ignore_changes = state.ignore_changes;
     request.timeout_seconds = state.custom_timeouts.update;
     request.preview = context.preview;
-    request.status_token = context.request.ids->NewUuid();
+    const ViewReports reports(context, step);
+    request.status_token = reports.token();
+    request.old_views = OldViews(context, step.old_state);
     DAVIT_CO_TRY(UpdateResponse response,
                  co_await UpdateResource(step.provider, std::move(request), CancelToken()));
     state.id = old_state.id;
@@ -128,7 +132,9 @@ Task<Result<void>> ApplyRead(RunContext& context, Step& step) {
   request.state = state.inputs;
   request.send_inputs = !state.inputs.empty();
   request.timeout_seconds = state.custom_timeouts.read;
-  request.status_token = context.request.ids->NewUuid();
+  const ViewReports reports(context, step);
+  request.status_token = reports.token();
+  request.old_views = OldViews(context, step.old_state);
   DAVIT_CO_TRY(ReadResponse response,
                co_await ReadResource(step.provider, std::move(request), CancelToken()));
   if (!response.outputs) {
@@ -157,8 +163,9 @@ Task<Result<void>> ReadToImport(RunContext& context, Step& step) {
   request.urn = state.urn;
   request.send_inputs = false;
   request.timeout_seconds = state.custom_timeouts.read;
+  const ViewReports reports(context, step);
   if (step.import == nullptr) {  // recorded: a bulk import gives no place for messages
-    request.status_token = context.request.ids->NewUuid();
+    request.status_token = reports.token();
   }
   DAVIT_CO_TRY(ReadResponse response,
                co_await ReadResource(step.provider, std::move(request), CancelToken()));
@@ -275,7 +282,9 @@ Task<Result<void>> ApplyDelete(RunContext& context, Step& step) {
   request.inputs = state.inputs;
   request.outputs = state.outputs;
   request.timeout_seconds = state.custom_timeouts.delete_;
-  request.status_token = context.request.ids->NewUuid();
+  const ViewReports reports(context, step);
+  request.status_token = reports.token();
+  request.old_views = OldViews(context, step.old_state);
   co_return co_await step.provider->provider->Delete(std::move(request), CancelToken());
 }
 

@@ -137,8 +137,7 @@ Task<void> ProviderPool::CloseAll() {
     }
   }
   std::ranges::sort(open);
-  const auto twice = std::ranges::unique(open);
-  open.erase(twice.begin(), twice.end());
+  open.erase(std::unique(open.begin(), open.end()), open.end());
   idle_.clear();
   loading_.clear();
   all_.clear();

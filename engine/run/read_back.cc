@@ -2,6 +2,7 @@
 
 #include "engine/run/apply_step.h"
 #include "engine/run/dependent_deletes.h"
+#include "engine/run/views.h"
 
 namespace davit {
 namespace {
@@ -73,7 +74,9 @@ Task<Result<StepOp>> ReadBack(RunContext& context, Step& step) {
   request.inputs = old_state.inputs;
   request.state = old_state.outputs;
   request.timeout_seconds = old_state.custom_timeouts.read;
-  request.status_token = context.request.ids->NewUuid();
+  const ViewReports reports(context, step);
+  request.status_token = reports.token();
+  request.old_views = OldViews(context, step.old_state);
   DAVIT_CO_TRY(ReadResponse response,
                co_await ReadResource(step.provider, std::move(request), CancelToken()));
   if (response.id.empty() || !response.outputs) {

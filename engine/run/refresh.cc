@@ -2,6 +2,7 @@
 
 #include "engine/base/waiting.h"
 #include "engine/run/read_back.h"
+#include "engine/run/views.h"
 
 namespace davit {
 namespace {
@@ -9,6 +10,19 @@ namespace {
 struct Outcome {
   StatePtr state;  ///< null: the resource is gone
 };
+
+// What became of the parts that are reported to have changed or gone.
+void NoteViews(const RunContext& context, const Step& owner, std::vector<Outcome>* outcomes) {
+  for (const ReportedView& view : owner.views) {
+    if (!view.error.empty() && !view.is_partial) {
+      continue;
+    }
+    const auto at = context.base_index.find(view.step.old_state.get());
+    if (at != context.base_index.end()) {
+      (*outcomes)[static_cast<std::size_t>(at->second)].state = view.step.new_state;
+    }
+  }
+}
 
 Task<void> RefreshOne(RunContext& context,
                       std::size_t index,
@@ -20,6 +34,8 @@ Task<void> RefreshOne(RunContext& context,
   step.urn = context.base[index]->urn;
   step.old_state = context.base[index];
   step.new_state = std::make_shared<ResourceState>(*step.old_state);
+  step.keeps_place = true;
+  step.counts_result = is_standalone;
   context.reporter.Planned(step);
   Outcome& outcome = (*outcomes)[index];
   Result<StepOp> op = co_await ReadBack(context, step);
@@ -51,6 +67,12 @@ Task<void> RefreshOne(RunContext& context,
       context.reporter.Count(*op, step.urn);
     }
     context.reporter.OutputsRegistered(step);
+    step.op = StepOp::kRefresh;
+    AddUnreportedViews(context, step);
+    NoteViews(context, step, outcomes);
+    if (!co_await RecordViews(context, step, outcome.state)) {
+      context.recorded_error = true;
+    }
   }
 }
 
@@ -80,8 +102,10 @@ Task<void> RunRefresh(RunContext& context, RefreshScope which) {
   std::vector<Outcome> outcomes(context.base.size());
   Scope scope(context.loop);
   for (std::size_t index = 0; index < context.base.size(); ++index) {
-    const ResourceState& state = *context.base[index];
     outcomes[index].state = context.base[index];
+  }
+  for (std::size_t index = 0; index < context.base.size(); ++index) {
+    const ResourceState& state = *context.base[index];
     if (context.cancelled || !state.view_of.empty() || !selection.Includes(state) ||
         (which == RefreshScope::kMarked && !state.refresh_before_update)) {
       continue;
@@ -99,6 +123,7 @@ Task<void> RunRefresh(RunContext& context, RefreshScope which) {
       rebuilt.push_back(outcome.state);
     }
   }
+  rebuilt.insert(rebuilt.end(), context.found_views.begin(), context.found_views.end());
   CleanReferences(rebuilt);
   JournalEntry entry;
   entry.kind = JournalKind::kRebuiltBase;

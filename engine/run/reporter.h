@@ -30,6 +30,8 @@ class Reporter {
   void Warn(const Urn& urn, const std::string& message);
   void Log(Severity severity, const std::string& message, const Urn& urn);
   void Count(StepOp op, const Urn& urn);
+  /// What a refresh found of a part counts even where it is `refresh` (recorded, views-life).
+  void CountPart(StepOp op) { ++changes_[op]; }
   void Summary(DeploymentResultKind result, bool maybe_corrupt);
 
   const std::map<StepOp, int>& changes() const { return changes_; }

@@ -1,5 +1,7 @@
 #include "engine/run/run_context.h"
 
+#include <algorithm>
+
 #include "engine/model/provider_ref.h"
 
 namespace davit {
@@ -16,6 +18,10 @@ void RunContext::SetBase(std::vector<StatePtr> records) {
   old_providers.clear();
   base_index.clear();
   graph.reset();
+  views_of.clear();
+  found_views.clear();
+  lost_views.clear();
+  std::vector<std::size_t> views;
   for (std::size_t index = 0; index < base.size(); ++index) {
     const ResourceState& state = *base[index];
     base_index.emplace(base[index].get(), static_cast<std::int64_t>(index));
@@ -24,6 +30,34 @@ void RunContext::SetBase(std::vector<StatePtr> records) {
     }
     if (state.urn.is_provider()) {
       old_providers.emplace(ProviderRef{state.urn, state.id}.Text(), index);
+    }
+    if (!state.view_of.empty()) {
+      views.push_back(index);
+    }
+  }
+  FindViews(views);
+}
+
+void RunContext::FindViews(const std::vector<std::size_t>& views) {
+  std::unordered_map<Urn, std::vector<const ResourceState*>> owners;
+  for (const std::size_t index : views) {
+    owners[base[index]->view_of];
+  }
+  for (std::size_t index = 0; !owners.empty() && index < base.size(); ++index) {
+    const auto at = owners.find(base[index]->urn);
+    if (at != owners.end()) {
+      at->second.push_back(base[index].get());
+    }
+  }
+  for (const std::size_t index : views) {
+    const std::vector<const ResourceState*>& copies = owners.at(base[index]->view_of);
+    const auto alike = std::ranges::find_if(copies, [&](const ResourceState* copy) {
+      return copy->pending_delete == base[index]->pending_delete;
+    });
+    if (copies.empty()) {
+      lost_views.insert(base[index].get());
+    } else {
+      views_of[alike == copies.end() ? copies.front() : *alike].push_back(base[index]);
     }
   }
 }

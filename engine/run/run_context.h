@@ -80,8 +80,16 @@ struct RunContext {
   std::unordered_map<std::string, std::size_t> old_providers;  ///< by reference text
   std::unordered_map<const ResourceState*, std::int64_t> base_index;
   std::optional<RecordGraph> graph;
+  /// The views of a record, by the record; those of the state before and those of this run (E194).
+  std::unordered_map<const ResourceState*, std::vector<StatePtr>> views_of;
+  /// Views that a refresh of the state found, in the order of their entries.
+  std::vector<StatePtr> found_views;
+  /// Views of the state before whose owner is not there.
+  std::unordered_set<const ResourceState*> lost_views;
   /// Takes over a list of records as the state before.
   void SetBase(std::vector<StatePtr> records);
+  /// Fills `views_of` and `lost_views` from the base's records at these places.
+  void FindViews(const std::vector<std::size_t>& views);
   /// The old record of a URN, or null.
   StatePtr Old(const Urn& urn) const;
   /// The old record of a provider reference, or null.

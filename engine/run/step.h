@@ -35,6 +35,16 @@ struct Step {
   StepOp result_op = StepOp::kSame;  ///< what a refresh found: same, update or delete (E142)
   const ImportSpec* import = nullptr;  ///< of a bulk import (E158); null: by the option (E65)
   Urn renamed_from;                  ///< the URN under which the record was found (E51)
+  bool keeps_place = false;    ///< a refresh of the state, which changes records where they stand
+  bool counts_result = false;  ///< a refresh that is all the run does: it counts by its result
+  std::vector<struct ReportedView> views;  ///< what the provider has reported on parts (E193)
+};
+
+/// A step on a part of the resource, which happened while the call of its owner ran.
+struct ReportedView {
+  Step step;  ///< planned already
+  std::string error;
+  bool is_partial = false;  ///< it failed, yet it is to be recorded
 };
 
 /// Steps that one worker carries out in order (E16).

@@ -4,6 +4,7 @@
 
 #include "engine/run/apply_step.h"
 #include "engine/run/hooks.h"
+#include "engine/run/views.h"
 
 namespace davit {
 namespace {
@@ -80,7 +81,8 @@ JournalEntry EndEntry(RunContext& context,
   switch (step.op) {
     case StepOp::kSame:
       remove();
-      entry.deferred = stored == step.old_state || EqualForWriting(*step.old_state, *stored);
+      entry.deferred =
+          step.old_state && (stored == step.old_state || EqualForWriting(*step.old_state, *stored));
       break;
     case StepOp::kUpdate:
     case StepOp::kRead:
@@ -139,6 +141,10 @@ void Publish(RunContext& context,
   if (!step.new_state) {
     return;
   }
+  if (!stored->view_of.empty()) {  // no other step asks for parts by their names
+    context.added_by[stored.get()] = operation_id;
+    return;
+  }
   // An old copy that is carried over shares its URN with the record that replaced it.
   if (!stored->pending_delete && context.news.insert_or_assign(step.urn, stored).second) {
     context.news_order.push_back(step.urn);
@@ -188,8 +194,19 @@ Task<Result<void>> ApplyWithRetries(RunContext& context, Step& step) {
   }
 }
 
-// `slot` is given for the last step of a chain.
-Task<Result<void>> Execute(RunContext& context, Step& step, WorkerSlot* slot) {
+// The end of an operation that was begun and has failed.
+Task<Result<void>> RecordFailure(RunContext& context, bool was_begun, std::int64_t operation_id) {
+  if (!was_begun) {
+    co_return Result<void>();
+  }
+  JournalEntry failure;
+  failure.kind = JournalKind::kFailure;
+  failure.operation_id = operation_id;
+  co_return co_await context.Write(std::move(failure));
+}
+
+// `slot` is given for the last step of a chain; `stored` gets the record as it is afterwards.
+Task<Result<void>> Execute(RunContext& context, Step& step, WorkerSlot* slot, StatePtr* stored) {
   const std::int64_t operation_id = ++context.last_operation;
   const std::optional<OperationType> pending = PendingOperationOf(step);
   if (pending) {
@@ -218,12 +235,7 @@ Task<Result<void>> Execute(RunContext& context, Step& step, WorkerSlot* slot) {
     }
   }
   if (!outcome) {
-    if (pending) {
-      JournalEntry failure;
-      failure.kind = JournalKind::kFailure;
-      failure.operation_id = operation_id;
-      DAVIT_CO_TRY_VOID(co_await context.Write(std::move(failure)));
-    }
+    DAVIT_CO_TRY_VOID(co_await RecordFailure(context, pending.has_value(), operation_id));
     co_return outcome;
   }
   if (slot != nullptr && context.request.options.parallel > 1) {
@@ -233,15 +245,20 @@ Task<Result<void>> Execute(RunContext& context, Step& step, WorkerSlot* slot) {
       !step.is_untargeted) {
     MarkSecretOutputs(context, *step.new_state);
   }
-  StatePtr stored = step.new_state;
-  if (step.old_state && step.new_state && *step.old_state == *step.new_state) {
-    stored = step.old_state;  // nothing at all changed: the journal need not repeat it
+  // Parts of what is deleted go before it, so that none is ever without its owner.
+  if (IsDelete(step.op) || step.op == StepOp::kRemovePendingReplace) {
+    AddUnreportedViews(context, step);
+    if (!co_await RecordViews(context, step, nullptr)) {
+      Error failed = MakeError(ErrorKind::kFailed, "a part of it could not be deleted");
+      failed.reported = true;
+      outcome = Fail(std::move(failed));
+    }
   }
-  if (WritesEnd(step)) {
-    JournalEntry end = EndEntry(context, step, operation_id, stored);
-    DAVIT_CO_TRY_VOID(co_await context.Write(std::move(end)));
+  if (!outcome) {
+    DAVIT_CO_TRY_VOID(co_await RecordFailure(context, pending.has_value(), operation_id));
+    co_return outcome;
   }
-  Publish(context, step, stored, operation_id);
+  DAVIT_CO_TRY(*stored, co_await RecordStep(context, step, operation_id));
   const bool may_be_unready = step.op == StepOp::kReplace || step.op == StepOp::kSame ||
                               step.op == StepOp::kRefresh || step.op == StepOp::kImport ||
                               step.op == StepOp::kImportReplacement;
@@ -249,6 +266,15 @@ Task<Result<void>> Execute(RunContext& context, Step& step, WorkerSlot* slot) {
     co_return Fail(InitFailure(step));  // E34: stored, yet the run fails
   }
   co_return Result<void>();
+}
+
+// E193: what remains to be said of the parts once their owner's step is done. False: one failed.
+Task<bool> EndViews(RunContext& context, Step& step, StatePtr stored) {
+  if (step.is_skipped_create || (step.views.empty() && context.views_of.empty())) {
+    co_return true;
+  }
+  AddUnreportedViews(context, step);
+  co_return co_await RecordViews(context, step, std::move(stored));
 }
 
 // E217: a refresh that the program drives counts by what it found; in `up` it does not count.
@@ -266,14 +292,30 @@ void ReportRefresh(RunContext& context, const Step& step) {
 
 }  // namespace
 
+Task<Result<StatePtr>> RecordStep(RunContext& context,
+                                  const Step& step,
+                                  std::int64_t operation_id) {
+  StatePtr stored = step.new_state;
+  if (step.old_state && step.new_state && *step.old_state == *step.new_state) {
+    stored = step.old_state;  // nothing at all changed: the journal need not repeat it
+  }
+  if (WritesEnd(step)) {
+    JournalEntry end = EndEntry(context, step, operation_id, stored);
+    DAVIT_CO_TRY_VOID(co_await context.Write(std::move(end)));
+  }
+  Publish(context, step, stored, operation_id);
+  co_return stored;
+}
+
 Task<bool> RunChain(RunContext& context, Chain& chain, WorkerSlot slot) {
   for (Step& step : chain) {
     if (context.stopped()) {
       co_return false;
     }
     context.reporter.Planned(step);
+    StatePtr stored;
     const Result<void> done =
-        co_await Execute(context, step, &step == &chain.back() ? &slot : nullptr);
+        co_await Execute(context, step, &step == &chain.back() ? &slot : nullptr, &stored);
     if (!done) {
       context.maybe_corrupt =
           context.maybe_corrupt || done.error().kind == ErrorKind::kOutcomeUnknown;
@@ -291,6 +333,11 @@ Task<bool> RunChain(RunContext& context, Chain& chain, WorkerSlot slot) {
     }
     if (step.op == StepOp::kRefresh) {
       ReportRefresh(context, step);
+      step.counts_result = context.request.options.mode == DeploymentMode::kRefresh;
+      if (!co_await EndViews(context, step, std::move(stored))) {
+        context.generator_failed = true;
+        co_return false;
+      }
       continue;
     }
     // E216: a component is done when its outputs are registered, or deleted.
@@ -303,6 +350,10 @@ Task<bool> RunChain(RunContext& context, Chain& chain, WorkerSlot slot) {
       context.reporter.OutputsRegistered(step);
     } else {
       context.reporter.Done(step, context.preview || !is_component);
+    }
+    if (!co_await EndViews(context, step, std::move(stored))) {
+      context.step_failed = true;
+      co_return false;
     }
     if (is_component) {
       continue;  // E189: the hooks after it run when its outputs are registered

@@ -12,6 +12,10 @@ namespace davit {
 /// recorded.
 Task<bool> RunChain(RunContext& context, Chain& chain, WorkerSlot slot);
 
+/// Makes a step durable whose call is over, and known to the rest of the run; gives the record as
+/// it is stored, null for a delete. An error: it could not be recorded.
+Task<Result<StatePtr>> RecordStep(RunContext& context, const Step& step, std::int64_t operation_id);
+
 /// Replaces the outputs of a component whose step is done (E22); the root stack's are held back
 /// (E23).
 Task<Result<void>> StoreOutputs(RunContext& context, Urn urn, PropertyMap outputs);

@@ -40,6 +40,19 @@ void SetStatusTarget(const std::string& address, const std::string& token, Messa
   }
 }
 
+// E194; assets go in full (P69).
+template <typename Message>
+Result<void> AddViews(const std::vector<View>& views, const CodecOptions& codec, Message* message) {
+  for (const View& view : views) {
+    auto* added = message->add_old_views();
+    added->set_type(view.type);
+    added->set_name(view.name);
+    DAVIT_TRY_VOID(EncodeStruct(view.inputs, codec, added->mutable_inputs()));
+    DAVIT_TRY_VOID(EncodeStruct(view.outputs, codec, added->mutable_outputs()));
+  }
+  return {};
+}
+
 // P74: providers that answer CheckConfig and DiffConfig wrongly where they mean "not implemented".
 bool MeansUnimplemented(const RpcStatus& status, const Urn& urn) {
   if (status.code == RpcCode::kInternal && urn.type() == "pulumi:providers:pulumi-nodejs") {
@@ -358,11 +371,14 @@ Task<Result<UpdateResponse>> ProviderClient::Update(UpdateRequest request, Cance
     encoded = EncodeStruct(
         request.new_inputs, impl->Request(request.preview, false), message.mutable_news());
   }
+  if (encoded) {
+    encoded = AddViews(request.old_views, impl->Request(false, false), &message);
+  }
   if (!encoded) {
     co_return NotSent(encoded.error(), "Update");
   }
-  const HiddenTexts secrets =
-      impl->Secrets({&request.old_inputs, &request.old_outputs, &request.new_inputs});
+  const HiddenTexts secrets = impl->Secrets(
+      {&request.old_inputs, &request.old_outputs, &request.new_inputs}, request.old_views);
   const CodecOptions codec =
       Impl::Response(request.preview ? Impl::Unknowns::kKeep : Impl::Unknowns::kReject);
   const Ambiguity ambiguity = request.preview ? Ambiguity::kNone : Ambiguity::kOutcomeUnknown;
@@ -405,11 +421,14 @@ Task<Result<ReadResponse>> ProviderClient::Read(ReadRequest request, CancelToken
     if (encoded) {
       encoded = EncodeStruct(request.state, old_codec, message.mutable_properties());
     }
+    if (encoded) {
+      encoded = AddViews(request.old_views, impl->Request(false, false), &message);
+    }
     if (!encoded) {
       co_return NotSent(encoded.error(), "Read");
     }
   }
-  const HiddenTexts secrets = impl->Secrets({&request.inputs, &request.state});
+  const HiddenTexts secrets = impl->Secrets({&request.inputs, &request.state}, request.old_views);
   const CodecOptions codec = Impl::Response(Impl::Unknowns::kReject);
   pulumirpc::ReadResponse response;
   RpcStatus status = co_await impl->Send("Read", message, &response, &secrets, std::move(cancel));
@@ -461,10 +480,13 @@ Task<Result<void>> ProviderClient::Delete(DeleteRequest request, CancelToken can
   if (encoded) {
     encoded = EncodeStruct(request.inputs, codec, message.mutable_old_inputs());
   }
+  if (encoded) {
+    encoded = AddViews(request.old_views, impl->Request(false, false), &message);
+  }
   if (!encoded) {
     co_return NotSent(encoded.error(), "Delete");
   }
-  const HiddenTexts secrets = impl->Secrets({&request.inputs, &request.outputs});
+  const HiddenTexts secrets = impl->Secrets({&request.inputs, &request.outputs}, request.old_views);
   google::protobuf::Empty response;
   RpcStatus status = co_await impl->Send("Delete", message, &response, &secrets, std::move(cancel));
   if (!status.ok()) {

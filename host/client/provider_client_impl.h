@@ -53,7 +53,8 @@ struct ProviderClient::Impl {
   CodecOptions Request(bool keep_unknowns, bool elide_assets) const;
   static CodecOptions Response(Unknowns unknowns);
   /// Secrets to hide in the trace, when they travel bare.
-  HiddenTexts Secrets(std::initializer_list<const PropertyMap*> maps) const;
+  HiddenTexts Secrets(std::initializer_list<const PropertyMap*> maps,
+                      const std::vector<View>& views = {}) const;
   /// P68, when the plugin does not keep secrets.
   PropertyMap Annotated(PropertyMap target, const PropertyMap& source) const;
 };

@@ -102,11 +102,16 @@ CodecOptions ProviderClient::Impl::Response(Unknowns unknowns) {
   return codec;
 }
 
-HiddenTexts ProviderClient::Impl::Secrets(std::initializer_list<const PropertyMap*> maps) const {
+HiddenTexts ProviderClient::Impl::Secrets(std::initializer_list<const PropertyMap*> maps,
+                                          const std::vector<View>& views) const {
   HiddenTexts secrets;
   if (options.trace != nullptr) {
     for (const PropertyMap* map : maps) {
       secrets.Add(*map);
+    }
+    for (const View& view : views) {
+      secrets.Add(view.inputs);
+      secrets.Add(view.outputs);
     }
   }
   return secrets;
@@ -157,8 +162,7 @@ Task<Result<void>> ProviderClient::Handshake(HandshakeRequest request,
     message.set_loader_target(request.loader_target);
   }
   message.set_configure_with_urn(true);
-  message.set_supports_views(
-      false);  // until ResourceStatus records them (P110); a claim would break providers of views
+  message.set_supports_views(true);  // P110
   message.set_supports_refresh_before_update(request.supports_refresh_before_update);
   message.set_invoke_with_preview(true);
   message.set_accepts_byte_string(true);

@@ -4,6 +4,7 @@
 
 #include "engine/base/semver.h"
 #include "host/server/typed_handler.h"
+#include "host/server/view_codec.h"
 #include "pulumirpc/codegen/loader.pb.h"
 #include "pulumirpc/engine.pb.h"
 #include "pulumirpc/resource_status.pb.h"
@@ -86,12 +87,20 @@ struct EngineServer::Impl {
     co_return RpcStatus();
   }
 
-  // No operation takes views yet (the Handshake says so), hence no token is known (P110).
+  // The code of what is refused is recorded (views-refused).
   Task<RpcStatus> PublishViewSteps(const pulumirpc::PublishViewStepsRequest& request,
                                    pulumirpc::PublishViewStepsResponse*,
                                    const ServerCall&) {
-    co_return Refuse(RpcCode::kNotFound,
-                     fmt::format("no operation takes views under the token '{}'", request.token()));
+    Result<std::vector<ViewStep>> steps = DecodeViewSteps(request);
+    Result<void> taken;
+    if (!steps) {
+      taken = Fail(steps.error());
+    } else if (options.views == nullptr) {
+      taken = ViewBoard().Publish(request.token(), {});
+    } else {
+      taken = options.views->Publish(request.token(), *std::move(steps));
+    }
+    co_return taken ? RpcStatus() : Refuse(RpcCode::kUnknown, taken.error().Text());
   }
 
   Task<RpcStatus> GetSchema(const codegen::GetSchemaRequest& request,

@@ -11,6 +11,7 @@
 #include "engine/base/result.h"
 #include "engine/base/task.h"
 #include "engine/source.h"
+#include "engine/view.h"
 #include "host/loop/work_pool.h"
 
 namespace davit {
@@ -32,6 +33,7 @@ struct EngineServerOptions {
   std::function<void(const LogMessage&)> log;
   /// Schema of a package as JSON text (P108); empty: the Loader answers Unimplemented.
   std::function<Task<Result<std::string>>(PackageDescriptor)> get_schema;
+  ViewBoard* views = nullptr;  ///< takes what providers report on parts (P110); null: nothing does
   /// The version of the reference that davit stands in for (P101).
   std::string compatible_version = kCompatibleVersion;
   RpcTrace* trace = nullptr;

@@ -136,14 +136,47 @@ TEST_CASE("P101 the version is checked against the compatible one") {
   REQUIRE(require("nonsense").error_code() == grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_CASE("P110 no token for views is known") {
-  Served served;
+TEST_CASE("P110 reports on parts reach the call that has the token, unknown tokens are refused") {
+  ViewBoard views;
+  std::vector<ViewStep> taken;
+  views.Open("t", [&taken](std::vector<ViewStep> steps) -> Result<void> {
+    taken = std::move(steps);
+    return {};
+  });
+  EngineServerOptions options;
+  options.views = &views;
+  Served served(std::move(options));
   rpc::PublishViewStepsRequest request;
+  rpc::ViewStep* step = request.add_steps();
+  step->set_op(rpc::ViewStep::UPDATE);
+  step->set_status(rpc::ViewStep::PARTIAL_FAILURE);
+  step->set_type("pkg:index:Part");
+  step->set_name("one");
+  step->set_error("not ready");
+  step->mutable_old()->set_name("one");
+  (*step->mutable_new_()->mutable_outputs()->mutable_fields())["x"].set_number_value(1);
+  step->set_has_detailed_diff(true);
+  (*step->mutable_detailed_diff())["x"].set_kind(rpc::PropertyDiff::ADD);
+  const auto publish = [&] {
+    rpc::PublishViewStepsResponse response;
+    return Call<rpc::ResourceStatus>(
+        served, &rpc::ResourceStatus::Stub::PublishViewSteps, request, &response);
+  };
+  request.set_token("other");
+  const grpc::Status unknown = publish();
+  REQUIRE(unknown.error_code() == grpc::StatusCode::UNKNOWN);
+  RequireContains(unknown.error_message(), "other");
   request.set_token("t");
-  rpc::PublishViewStepsResponse response;
-  const grpc::Status status = Call<rpc::ResourceStatus>(
-      served, &rpc::ResourceStatus::Stub::PublishViewSteps, request, &response);
-  REQUIRE(status.error_code() == grpc::StatusCode::NOT_FOUND);
+  REQUIRE(publish().ok());
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0].op == StepOp::kUpdate);
+  CHECK(taken[0].is_partial);
+  CHECK(taken[0].error == "not ready");
+  CHECK(taken[0].old_view->name == "one");
+  CHECK(taken[0].new_view->outputs == PropertyMap{{"x", 1}});
+  CHECK(taken[0].detailed->at("x").kind == DiffKind::kAdd);
+  step->set_op(rpc::ViewStep::UNSPECIFIED);
+  REQUIRE(publish().error_code() == grpc::StatusCode::UNKNOWN);
 }
 
 Task<Result<std::string>> SchemaOf(PackageDescriptor package) {

@@ -85,7 +85,7 @@ TEST_CASE("[E156][E42] an import makes the root stack and the default provider t
 }
 
 TEST_CASE("[E156][S174] records stay; parents come before children, whatever the order asked for") {
-  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+  for (const std::uint64_t seed : {0UL, 1UL, 2UL, 3UL}) {
     FakeStack stack(seed);
     HasObjects(stack);
     stack.options.parallel = 8;

@@ -445,6 +445,7 @@ class FakeStack {
   CancelSource cancel;
   MonitorHost* monitors = nullptr;
   StackReader* stacks = nullptr;
+  ViewBoard views;
   std::optional<UpdatePlan> plan;  ///< what runs are held to
   bool makes_plan = false;
   const std::vector<ImportSpec>* imports = nullptr;  ///< for DeploymentMode::kImport
@@ -470,6 +471,7 @@ class FakeStack {
     request.pool = MakeProviderPool(loop, host);
     request.cancel = cancel.token();
     request.monitors = monitors;
+    request.views = &views;
     request.stacks = stacks;
     request.plan = plan ? &*plan : nullptr;
     request.makes_plan = makes_plan;
