@@ -26,6 +26,42 @@ bool IsStepped(const RunContext& context, const Urn& urn) {
 
 }  // namespace
 
+ChainGates::ChainGates(RunContext& context, const Chain& chain) : context_(context) {
+  if (!context.selection.is_constrained()) {
+    return;  // elsewhere the program's own order is enough
+  }
+  for (const Step& step : chain) {
+    if (context_.chains.emplace(step.urn, gate_).second) {
+      urns_.push_back(step.urn);
+    }
+  }
+}
+
+ChainGates::~ChainGates() {
+  for (const Urn& urn : urns_) {
+    context_.chains.erase(urn);
+  }
+  gate_->Open();
+}
+
+Task<void> WaitForCarried(RunContext& context, const Chain& chain) {
+  for (const Step& step : chain) {
+    if (!step.is_untargeted || context.chains.empty()) {
+      continue;
+    }
+    for (const Urn& urn : NeedsOf(*step.old_state)) {
+      const Urn renamed = context.aliases.NewOf(urn);
+      const auto at = context.chains.find(renamed.empty() ? urn : renamed);
+      const bool is_own =
+          at != context.chains.end() && at->second == context.chains.find(step.urn)->second;
+      if (at != context.chains.end() && !is_own) {
+        const std::shared_ptr<Gate> gate = at->second;
+        co_await gate->Wait();
+      }
+    }
+  }
+}
+
 Step UntargetedSame(const StatePtr& old_state) {
   Step step;
   step.op = StepOp::kSame;
@@ -63,12 +99,12 @@ Result<void> CarryForward(RunContext& context, const StatePtr& old_state, Chain&
     }
     const StatePtr needed = context.Old(urn);
     if (!needed) {
-      Error error =
-          MakeError(ErrorKind::kInvalid,
-                    fmt::format("'{}' is not targeted and depends on '{}', which the state does not have",
-                                top.state->urn.text(),
-                                urn.text()),
-                    "run `davit up` without targets once");
+      Error error = MakeError(
+          ErrorKind::kInvalid,
+          fmt::format("'{}' is not targeted and depends on '{}', which the state does not have",
+                      top.state->urn.text(),
+                      urn.text()),
+          "run `davit up` without targets once");
       error.urn = old_state->urn.text();
       return Fail(std::move(error));
     }

@@ -16,4 +16,22 @@ Result<void> CarryForward(RunContext& context, const StatePtr& old_state, Chain&
 /// Carries forward what the record names and nothing in the run registers (E132, E134).
 Result<void> CarryDependencies(RunContext& context, const ResourceState& state, Chain& chain);
 
+/// Makes the steps of a chain known while it is carried out under a selection.
+class ChainGates {
+ public:
+  ChainGates(RunContext& context, const Chain& chain);
+  ChainGates(const ChainGates&) = delete;
+  ChainGates& operator=(const ChainGates&) = delete;
+  ~ChainGates();
+
+ private:
+  RunContext& context_;
+  std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+  std::vector<Urn> urns_;
+};
+
+/// Waits until what the untargeted records of the chain depend on has been recorded: the program
+/// need not depend on it any more, yet the record does, and must come after it (E133).
+Task<void> WaitForCarried(RunContext& context, const Chain& chain);
+
 }  // namespace davit

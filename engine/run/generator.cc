@@ -98,18 +98,23 @@ Task<void> Generator::Serve(std::shared_ptr<Registration> registration) {
     ++continuations_;
   }
   WorkerSlot slot = co_await context_.AcquireWorker();  // E16: handing over waits for one
-  chains_.Spawn(RunPlanned(std::move(registration), std::move(plan), std::move(slot)));
+  auto gates = std::make_unique<ChainGates>(context_, plan->chain);
+  chains_.Spawn(
+      RunPlanned(std::move(registration), std::move(plan), std::move(gates), std::move(slot)));
 }
 
 Task<void> Generator::RunPlanned(std::shared_ptr<Registration> registration,
                                  std::shared_ptr<Plan> plan,
+                                 std::unique_ptr<ChainGates> gates,
                                  WorkerSlot slot) {
   bool good = false;
   try {
+    co_await WaitForCarried(context_, plan->chain);
     good = co_await RunChain(context_, plan->chain, std::move(slot));
   } catch (const std::exception& exception) {
     Refuse(MakeError(ErrorKind::kBug, exception.what()), registration->urn);
   }
+  gates.reset();
   if (plan->resumes) {
     --continuations_;
   }

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "engine/base/waiting.h"
+#include "engine/run/carry_forward.h"
 #include "engine/run/planner.h"
 #include "engine/run/step_runner.h"
 
@@ -28,6 +29,7 @@ class Generator {
   Task<void> Serve(std::shared_ptr<Registration> registration);
   Task<void> RunPlanned(std::shared_ptr<Registration> registration,
                         std::shared_ptr<Plan> plan,
+                        std::unique_ptr<ChainGates> gates,
                         WorkerSlot slot);
   void Answer(Registration& registration, const Plan& plan);
   Task<void> AnswerSkipped(std::shared_ptr<Registration> registration);

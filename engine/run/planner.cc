@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/model/goal_record.h"
 #include "engine/model/provider_ref.h"
 #include "engine/model/references.h"
 #include "engine/run/apply_step.h"
@@ -17,32 +18,11 @@ namespace davit {
 namespace {
 
 std::shared_ptr<ResourceState> StateOf(const Registration& registration) {
-  const Goal& goal = registration.goal;
-  auto state = std::make_shared<ResourceState>();
-  state->urn = registration.urn;
-  state->type = goal.type;
-  state->custom = goal.custom;
-  state->parent = goal.parent;
-  state->protect = goal.protect.value_or(false);
-  state->dependencies = goal.dependencies;
-  state->property_dependencies = goal.property_dependencies;
-  state->provider = goal.provider;
-  state->additional_secret_outputs = goal.additional_secret_outputs;
-  state->custom_timeouts = goal.custom_timeouts;
-  state->retain_on_delete = goal.retain_on_delete.value_or(false);
-  state->deleted_with = goal.deleted_with;
-  state->replace_with = goal.replace_with;
-  state->replacement_trigger = goal.replacement_trigger;
-  state->source_position = goal.source_position;
-  state->stack_trace = goal.stack_trace;
-  state->ignore_changes = goal.ignore_changes;
-  state->hide_diff = goal.hide_diffs;
-  state->resource_hooks = goal.hooks;
-  state->replace_on_changes = goal.replace_on_changes;
+  std::shared_ptr<ResourceState> state = RecordOfGoal(registration.goal, registration.urn);
   if (registration.is_read) {
     state->external = true;
     state->id = registration.read_id;
-    state->inputs = goal.properties;
+    state->inputs = registration.goal.properties;
   }
   return state;
 }
@@ -102,8 +82,8 @@ void Planner::FindOld(Work& work) {
   }
   for (const Urn& alias : context_.aliases.Resolve(urn, goal.parent, goal.aliases)) {
     const StatePtr found = context_.Old(alias);
-    if (!found) {
-      continue;
+    if (!found || found->urn.is_provider() != urn.is_provider()) {
+      continue;  // what a provider is to others, no resource can take over, nor the other way round
     }
     const Urn other = context_.seen.contains(alias) ? alias : context_.aliases.NewOf(alias);
     if (!other.empty() && other != urn) {
@@ -214,6 +194,7 @@ Task<Result<Plan>> Planner::MakeRead(Work& work) {
   const bool is_pending = std::ranges::any_of(
       needs, [&](const Urn& urn) { return context_.skipped_creates.contains(urn); });
   if (context_.makes_nothing() && is_pending) {  // E149: what it depends on is not made
+    work.old_state = nullptr;  // as for resources: what was not registered is kept, or deleted
     co_return MakeSame(work, true);
   }
   if (registration.read_id.empty()) {
@@ -474,7 +455,13 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
     if (work.conflict) {
       co_return Fail(*std::move(work.conflict));
     }
-    co_return MakeUntargeted(work);
+    if (!work.old_state || !context_.deleted_first.contains(urn)) {
+      co_return MakeUntargeted(work);
+    }
+    work.is_recreated = true;  // E90: as it was
+    work.state->inputs = work.old_state->inputs;
+    DAVIT_CO_TRY(work.provider, co_await context_.EnsureProvider(goal.provider));
+    co_return co_await Decide(work);
   }
   if (context_.carried_forward.erase(urn) > 0) {
     co_return Fail(
@@ -513,7 +500,8 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
       work.state->inputs = work.old_state->inputs;
       // What was only read is not ours to delete, nor is what is deleted already.
       work.state->external = work.old_state->external;
-      work.state->pending_replacement = work.old_state->pending_replacement;
+      work.state->pending_replacement =
+          work.old_state->pending_replacement || context_.deleted_first.contains(urn);
       co_return MakeSame(work, false);
     }
   }

@@ -113,6 +113,8 @@ struct RunContext {
   std::unordered_map<const ResourceState*, StatePtr> refreshed;
   /// The base record that a refreshed one stands for.
   std::unordered_map<const ResourceState*, const ResourceState*> origin;
+  /// Chains in flight under a selection, by the URNs of their steps.
+  std::unordered_map<Urn, std::shared_ptr<Gate>> chains;
   std::unordered_map<Urn, StepOp> logical_op;  ///< what was done to it, for RegisterOutputs
   std::unordered_set<Urn> replaced;            ///< being replaced in this run (E85, E86)
   std::unordered_set<Urn> made;                ///< created or replaced in this run (E101)

@@ -323,6 +323,12 @@ Task<bool> RunChain(RunContext& context, Chain& chain, WorkerSlot slot) {
       if (step.old_state) {
         context.failed_olds.push_back(step.old_state);
       }
+      for (const Step& planned : chain) {  // E94: what was not replaced stays
+        if (&planned >= &step && planned.new_state && planned.old_state &&
+            planned.new_state->init_errors.empty()) {
+          context.marked_records.erase(context.BaseOf(planned.old_state));
+        }
+      }
       // E32: a delete that protection refused does not stop the others. E148: a registration whose
       // refresh failed cannot go on.
       const bool is_protection = done.error().kind == ErrorKind::kRefused;

@@ -7,7 +7,7 @@
 // Runs N histories with the seeds S, S+1, ... until one is found wanting or T seconds are over. A
 // finding is made smaller, printed with its seed, and ends the test with 1; with --keep-going one
 // of each kind is printed. Features (history.h): targets, excludes, replaces, aliases, continues,
-// programs, fresh.
+// programs, fresh; without --with each seed has its own choice of them.
 
 #include <fmt/format.h>
 
@@ -26,12 +26,12 @@ struct Options {
   long runs = 10000;
   std::uint64_t seed = 1;
   long seconds = 55;
-  Features features;
+  std::optional<Features> features;
   bool keep_going = false;
 };
 
 // The features by name; false for another name.
-bool Enable(const std::string& name, Features* features) {
+bool Enable(const std::string& name, std::optional<Features>* features) {
   const std::pair<const char*, bool Features::*> known[] = {
       {"targets", &Features::targets},
       {"excludes", &Features::excludes},
@@ -43,11 +43,24 @@ bool Enable(const std::string& name, Features* features) {
   };
   for (const auto& [feature, member] : known) {
     if (name == feature) {
-      features->*member = true;
+      if (!*features) {
+        features->emplace();
+      }
+      (**features).*member = true;
       return true;
     }
   }
   return false;
+}
+
+// All at once would leave hardly a history in which only one of them matters.
+Features FeaturesOf(std::uint64_t seed) {
+  Features features;
+  features.targets = features.replaces = (seed & 1U) != 0;
+  features.excludes = features.fresh = (seed & 2U) != 0;
+  features.programs = (seed & 4U) != 0;
+  features.aliases = features.continues = (seed & 8U) != 0;
+  return features;
 }
 
 bool Parse(int argc, char** argv, Options* options) {
@@ -114,7 +127,8 @@ int Main(int argc, char** argv) {
   long found = 0;
   for (; done < options.runs && passed() < std::chrono::seconds(options.seconds); ++done) {
     const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(done);
-    const History history = MakeHistory(seed, options.features);
+    const History history =
+        MakeHistory(seed, options.features ? *options.features : FeaturesOf(seed));
     const std::optional<Finding> finding = RunHistory(history, &tally);
     if (!finding) {
       continue;

@@ -77,7 +77,7 @@ struct History {
   std::vector<Move> moves;
 };
 
-/// Parts of the engine that histories use only where they are asked for.
+/// Parts of the engine that a history may use.
 struct Features {
   bool targets = false;
   bool excludes = false;

@@ -82,4 +82,19 @@ TEST_CASE("[E50] [S83] one record cannot belong to two resources") {
   }
 }
 
+TEST_CASE("[E49] a provider does not take over the record of a resource by an alias") {
+  FakeStack stack;
+  stack.Up({{.name = "a"}});
+  const std::string urn = stack.Record("a")->urn.text();
+  CHECK(stack
+            .Up({{.name = "p",
+                  .adjust =
+                      [urn](Goal& goal) {
+                        goal.aliases.push_back(AliasSpec{.urn = Urn::Trusted(urn)});
+                      },
+                  .type = "pulumi:providers:test"}})
+            .kind == DeploymentResultKind::kSucceeded);
+  CHECK(stack.Changes() == std::vector<std::string>{"Delete a"});
+}
+
 }  // namespace davit::testing

@@ -136,6 +136,10 @@ TEST_CASE("[E94] a failed create leaves the old record untouched") {
   };
   stack.Up({Chain(2, std::nullopt)[0]});
   CHECK(*stack.Record("a") == *before);
+  stack.options.continue_on_error = true;  // the end phase runs, and leaves it alone
+  stack.Up({Chain(2, std::nullopt)[0]});
+  CHECK(*stack.Record("a") == *before);
+  CHECK(stack.Changes() == Lines{"Create a"});
 }
 
 TEST_CASE("[E69] Check is repeated without the old side on the way to a replacement") {
