@@ -14,6 +14,7 @@
 #include "cli/stack_states.h"
 #include "cli/terminal.h"
 #include "cli/workspace/autonaming_config.h"
+#include "cli/workspace/program_files.h"
 #include "engine/yaml/yaml_source.h"
 
 namespace davit {
@@ -259,14 +260,7 @@ Result<void> DeployCommand::LoadProgram() {
     const std::optional<Error> unmet = UnmetVersion(session_->workspace.project());
     return unmet ? Result<void>(Fail(*unmet)) : Result<void>();
   }
-  ProgramLoad load = LoadYamlProgram(
-      session_->workspace.project(), [](const std::string& path) -> Result<std::string> {
-        DAVIT_TRY(std::optional<std::string> text, ReadFileIfThere(path));
-        if (!text) {
-          return Fail(ErrorKind::kInvalid, fmt::format("there is no file '{}'", path));
-        }
-        return *std::move(text);
-      });
+  ProgramLoad load = LoadProgramFiles(session_->workspace.project());
   session_->workspace.DropDocument();
   for (const Error& warning : load.warnings) {
     context_.Warn(warning.Text());

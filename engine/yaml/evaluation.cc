@@ -65,16 +65,13 @@ void YamlRun::Problem(SourceRange where, std::string message, std::string advice
 }
 
 Task<Result<void>> YamlRun::Run() {
-  co_await LoadSchemas();
-  if (!failed_) {
-    CheckUndeclared();
-    CheckResources();
-  }
+  co_await Check();
   Error bail = MakeError(ErrorKind::kFailed, "the program failed");
   bail.reported = true;
   if (failed_) {
     co_return Fail(std::move(bail));
   }
+  DAVIT_CO_TRY_VOID(co_await packages_.Register(monitor_));
   Goal stack;
   stack.type = std::string(kRootStackType);
   stack.name = info_.project + "-" + info_.stack;
@@ -212,12 +209,9 @@ void YamlRun::EvaluateConfig(const YamlConfig& config, YamlNodeResult* result) {
 
 Task<void> YamlRun::RunResource(std::size_t index) {
   const YamlResource& resource = program_.resources[index];
-  const SchemaMember* member = nullptr;
-  const auto schema = schemas_.find(std::string(PackageOf(resource.type)));
-  if (schema != schemas_.end() && schema->second) {
-    member = schema->second->Resource(resource.type);
-  }
-  std::optional<Goal> goal = co_await GoalOf(resource, member);
+  const YamlPackages::Found found = packages_.Resource(TokenUse(resource));
+  const SchemaMember* member = found.member;
+  std::optional<Goal> goal = co_await GoalOf(resource, found);
   if (!goal || failed_) {
     co_return;
   }
@@ -284,6 +278,7 @@ Task<std::optional<YamlResourceResult>> YamlRun::ReadResource(const YamlResource
   read.provider = goal.provider;
   read.version = goal.version;
   read.download_url = goal.download_url;
+  read.package_ref = goal.package_ref;
   read.additional_secret_outputs = goal.additional_secret_outputs;
   read.source_position = goal.source_position;
   read.dependencies = goal.dependencies;
@@ -298,7 +293,8 @@ Task<std::optional<YamlResourceResult>> YamlRun::ReadResource(const YamlResource
 }
 
 Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,
-                                          const SchemaMember* member) {
+                                          const YamlPackages::Found& found) {
+  const SchemaMember* member = found.member;
   Goal goal;
   goal.type = member == nullptr ? resource.type : member->token;
   goal.name = resource.name;
@@ -306,7 +302,8 @@ Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,
   goal.custom = member == nullptr || !member->is_component;
   goal.remote = !goal.custom;
   goal.source_position = fmt::format(
-      "project:///{}#{},{}", BaseName(program_.file), resource.where.line, resource.where.column);
+      "project:///{}#{},{}", BaseName(resource.where.file), resource.where.line, resource.where.column);
+  goal.package_ref = found.package == nullptr ? std::string() : found.package->ref;
   for (const YamlProperty& property : resource.properties) {
     if (property.value->is_null()) {
       continue;  // Y94: literal nulls are not sent
@@ -340,15 +337,8 @@ Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,
       goal.properties[key] = is_secret ? MakeSecret(item) : item;
     }
   }
-  if (member != nullptr) {  // Y88
-    for (const std::string& name : member->secret_inputs) {
-      const auto at = goal.properties.find(name);
-      if (at != goal.properties.end()) {
-        at->second = MakeSecret(at->second);
-      }
-    }
-    goal.additional_secret_outputs = member->secret_outputs;
-    goal.replace_on_changes = member->replace_on_changes;
+  if (member != nullptr && !ApplySchema(resource, *member, &goal)) {
+    co_return std::nullopt;
   }
   bool is_good = true;
   for (const YamlOption& option : resource.options) {
@@ -369,6 +359,56 @@ Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,
         ProviderRef{result.resource->urn, id == nullptr ? std::string(kUnknownId) : *id}.Text();
   }
   co_return goal;
+}
+
+bool YamlRun::ApplySchema(const YamlResource& resource, const SchemaMember& member, Goal* goal) {
+  bool is_good = true;
+  for (const YamlProperty& property : resource.properties) {
+    const auto input = member.inputs.properties.find(property.name);
+    const auto given = goal->properties.find(property.name);
+    if (input == member.inputs.properties.end() || given == goal->properties.end()) {
+      continue;
+    }
+    if (input->second.type->kind == SchemaType::Kind::kString && !property.value->digits.empty()) {
+      given->second = PropertyValue(property.value->digits);  // Y12: every digit counts
+    }
+    const Result<std::optional<PropertyValue>> fits =
+        Conformed(given->second, *input->second.type);
+    if (!fits) {
+      Problem(property.value->where,
+              fmt::format("'{}' of '{}': {}", property.name, resource.key, fits.error().message));
+      is_good = false;
+    }
+  }
+  if (!is_good || resource.get_id) {
+    return is_good;
+  }
+  Result<std::optional<PropertyMap>> changed = Conformed(goal->properties, member.inputs);
+  if (!changed) {
+    Problem(resource.where, changed.error().Text());
+    return false;
+  }
+  if (*changed) {
+    goal->properties = **std::move(changed);
+  }
+  for (const auto& [name, property] : member.inputs.properties) {  // Y88
+    const auto at = goal->properties.find(name);
+    if (property.is_secret && at != goal->properties.end()) {
+      at->second = MakeSecret(at->second);
+    }
+  }
+  for (const auto& [name, property] : member.outputs.object.properties) {
+    if (property.is_secret) {
+      goal->additional_secret_outputs.push_back(name);
+    }
+  }
+  goal->replace_on_changes = member.replace_on_changes;
+  for (const std::string& type : member.aliases) {
+    AliasSpec alias;
+    alias.type = type;
+    goal->aliases.push_back(std::move(alias));
+  }
+  return true;
 }
 
 Task<void> YamlRun::SendOutputs() {

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "engine/base/waiting.h"
-#include "engine/yaml/package_schema.h"
-#include "engine/yaml/program.h"
+#include "engine/yaml/packages.h"
 
 namespace davit {
 
@@ -62,10 +61,9 @@ class YamlRun {
   using Evaluated = std::optional<YamlValue>;
 
   // Schemas and checks (yaml_checks.cc).
-  Task<void> LoadSchemas();
-  void CheckResources();
+  Task<void> Check();
   void CheckUndeclared();
-  void CheckProperties(const YamlResource& resource, const SchemaMember& member);
+  Task<void> CheckOptions();
   void Problem(SourceRange where, std::string message, std::string advice = {});
   void Report(Error error);
 
@@ -73,7 +71,8 @@ class YamlRun {
   Task<void> RunNode(YamlNodeRef node);
   Task<void> EvaluateNode(YamlNodeRef node);
   Task<void> RunResource(std::size_t index);
-  Task<std::optional<Goal>> GoalOf(const YamlResource& resource, const SchemaMember* member);
+  Task<std::optional<Goal>> GoalOf(const YamlResource& resource, const YamlPackages::Found& found);
+  bool ApplySchema(const YamlResource& resource, const SchemaMember& member, Goal* goal);
   // Options (options_run.cc); false when something was reported.
   Task<bool> ApplyOption(const YamlOption& option, Goal* goal);
   bool SetReferences(const YamlOption& option, const PropertyValue& value, Goal* goal);
@@ -119,7 +118,7 @@ class YamlRun {
   Monitor& monitor_;
   const RunInfo& info_;
   CancelToken cancel_;
-  std::map<std::string, std::unique_ptr<PackageSchema>> schemas_;
+  YamlPackages packages_;
   std::map<YamlNodeRef, YamlNodeResult> results_;
   std::map<YamlNodeRef, Gate> done_;
   /// Resources that may be on their way at once: enough to keep all workers busy and their checks
@@ -135,6 +134,13 @@ class YamlRun {
   Urn stack_;
   bool failed_ = false;
 };
+
+/// Turns `value` into what a schema says it is (Y152) and fills in constants and defaults (Y88).
+/// Absent when nothing changes; an error when a text is not the number or truth value that is
+/// wanted.
+Result<std::optional<PropertyValue>> Conformed(const PropertyValue& value, const SchemaType& type);
+/// The same for the members of a map.
+Result<std::optional<PropertyMap>> Conformed(const PropertyMap& map, const SchemaObject& object);
 
 /// The packages that types and functions name, sorted, with the first version and URL given (Y89).
 std::vector<PackageDescriptor> PackagesOf(const YamlProgram& program);

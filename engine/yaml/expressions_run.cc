@@ -251,7 +251,7 @@ YamlRun::Evaluated YamlRun::AccessResource(const YamlAccess& access,
     if (at != resource.outputs.end()) {
       value.value = at->second;
     } else if (info_.preview && resource.schema != nullptr &&
-               resource.schema->outputs.contains(*member)) {
+               resource.schema->outputs.object.properties.contains(*member)) {
       value.value = Unknown();  // Y74
     }
   }
@@ -381,9 +381,12 @@ Task<YamlRun::Evaluated> YamlRun::Invoke(YamlExprPtr expr) {
     co_return std::nullopt;
   }
   const std::string package = goal.token.substr(0, goal.token.find(':'));
-  const auto schema = schemas_.find(package);
-  if (schema != schemas_.end() && schema->second) {
-    goal.token = schema->second->Function(goal.token)->token;
+  const YamlPackages::Found function = packages_.Function(TokenUse(*expr));
+  if (function.member != nullptr) {
+    goal.token = function.member->token;
+  }
+  if (function.package != nullptr) {
+    goal.package_ref = function.package->ref;
   }
   bool is_secret = false;
   if (arguments && !arguments->is_null()) {
@@ -406,6 +409,16 @@ Task<YamlRun::Evaluated> YamlRun::Invoke(YamlExprPtr expr) {
     goal.args = *Plain(evaluated->value).as_map();
     if (is_secret && !evaluated->value.is_secret()) {
       goal.args = *evaluated->value.as_map();
+    }
+    if (function.member != nullptr) {  // Y117, Y152
+      Result<std::optional<PropertyMap>> changed = Conformed(goal.args, function.member->inputs);
+      if (!changed) {
+        Problem(arguments->where, changed.error().Text());
+        co_return std::nullopt;
+      }
+      if (*changed) {
+        goal.args = **std::move(changed);
+      }
     }
   }
   const auto default_provider = program_.default_providers.find(package);
@@ -443,7 +456,10 @@ Task<YamlRun::Evaluated> YamlRun::Invoke(YamlExprPtr expr) {
   if (outcome->unknown) {
     result.value = Unknown();
   } else if (member.empty()) {
-    result.value = std::move(outcome->result);
+    const bool is_scalar =
+        function.member != nullptr && function.member->is_scalar() && outcome->result.size() == 1;
+    result.value = is_scalar ? std::move(outcome->result.begin()->second)
+                             : PropertyValue(std::move(outcome->result));  // Y114
   } else {
     const auto at = outcome->result.find(member);
     if (at == outcome->result.end()) {

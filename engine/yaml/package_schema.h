@@ -1,27 +1,74 @@
 #pragma once
-// The part of a package schema that programs need (Y81, Y87, Y88), indexed lazily. Pure, any
-// thread.
+// Package schemas: what resources and functions take and give (Y81, Y87, Y88, Y150-Y153). The text
+// is indexed once; a member is decoded when it is asked for (C61). Pure, any thread.
 
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/value/property_value.h"
 
 namespace davit {
 
+struct SchemaType;
+
+struct SchemaProperty {
+  const SchemaType* type = nullptr;  ///< never null
+  std::optional<PropertyValue> constant;
+  std::optional<PropertyValue> default_value;
+  bool is_secret = false;
+  bool replaces = false;  ///< a change replaces the resource
+  std::string deprecation;
+};
+
+struct SchemaObject {
+  std::map<std::string, SchemaProperty, std::less<>> properties;
+  std::vector<std::string> required;
+};
+
+/// A type as the schema states it. Types live as long as the schema and may contain themselves.
+struct SchemaType {
+  enum class Kind {
+    kAny,
+    kString,
+    kBoolean,
+    kInteger,
+    kNumber,
+    kAsset,
+    kArchive,
+    kList,
+    kMap,
+    kUnion,
+    kObject,
+    kEnum,
+    kResource
+  };
+  Kind kind = Kind::kAny;
+  std::string token;                       ///< of an object, enum or resource
+  const SchemaType* element = nullptr;     ///< of a list or map; of an enum the type of its values
+  std::vector<const SchemaType*> members;  ///< of a union
+  std::vector<PropertyValue> values;       ///< of an enum
+  SchemaObject object;
+
+  /// As messages name it (Y160): `string`, `List<T>`, `Union<A, B>`, a token.
+  std::string Text() const;
+};
+
+/// A resource type or a function.
 struct SchemaMember {
   std::string token;  ///< as the schema spells it
   bool is_component = false;
-  std::set<std::string, std::less<>> inputs;
-  std::set<std::string, std::less<>> outputs;
-  std::vector<std::string> required_inputs;
-  std::vector<std::string> secret_inputs;
-  std::vector<std::string> secret_outputs;
-  std::vector<std::string> replace_on_changes;
+  SchemaObject inputs;
+  SchemaType outputs;                        ///< an object; of a function that returns a bare value its type (Y114)
+  std::vector<std::string> aliases;          ///< former types
+  std::vector<std::string> replace_on_changes;  ///< property paths, nested ones too
+  std::map<std::string, std::string, std::less<>> methods;  ///< name -> function token
+  std::string deprecation;
+
+  bool is_scalar() const { return outputs.kind != SchemaType::Kind::kObject; }
 };
 
 class PackageSchema {
@@ -35,8 +82,9 @@ class PackageSchema {
   virtual std::vector<std::string> FunctionTokens() const = 0;
 };
 
-/// Reads a schema's JSON text. A schema without name or resources is an error.
+/// Reads a schema's JSON text. What is no JSON object is an error; a part that cannot be understood
+/// is as if it allowed anything (Y157).
 Result<std::unique_ptr<PackageSchema>> ParsePackageSchema(const std::string& package,
-                                                          const std::string& json);
+                                                          std::string json);
 
 }  // namespace davit

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/yaml/expression.h"
-#include "engine/yaml/yaml_source.h"
+#include "engine/yaml/package_files.h"
 
 namespace davit {
 
@@ -80,6 +80,8 @@ struct YamlProgram {
   /// Accesses whose root the program does not declare: arriving configuration keys, or mistakes
   /// (Y33, Y70).
   std::vector<YamlAccess> undeclared;
+  /// What package declaration files say (Y8).
+  DeclaredPackages declared;
   /// Package -> index of the provider resource that serves it by default (Y98).
   std::map<std::string, std::size_t> default_providers;
 

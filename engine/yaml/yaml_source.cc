@@ -69,7 +69,7 @@ std::optional<Error> UnmetVersion(const ProjectFile& project) {
   return unmet;
 }
 
-ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read) {
+ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read, const FileLister& list) {
   ProgramLoad load;
   if (std::optional<Error> unmet = UnmetVersion(project)) {
     load.errors.push_back(*std::move(unmet));
@@ -106,6 +106,9 @@ ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read) {
     document = std::make_shared<const YamlDocument>(ParseYaml(shown, text));
   }
   YamlProgram program = LoadProgram(*document, project.name, &load.errors, &load.warnings);
+  if (list) {
+    program.declared = ReadPackageFiles(list(directory), project.directory, read, &load.errors);
+  }
   std::ranges::stable_sort(load.errors, BySource);
   std::ranges::stable_sort(load.warnings, BySource);
   if (load.errors.empty()) {

@@ -65,6 +65,8 @@ struct ProjectFile {
 
 /// Reads a file; given by the caller so that loading stays testable.
 using FileReader = std::function<Result<std::string>(const std::string& path)>;
+/// The paths of all `*.yaml` files below a folder, folders of dependencies and hidden ones left out.
+using FileLister = std::function<std::vector<std::string>(const std::string& folder)>;
 
 /// Parses `Pulumi.yaml` as a project file. All errors are returned, each with its place.
 struct ProjectLoad {
@@ -88,8 +90,8 @@ struct ProgramLoad {
   std::vector<PackageDescriptor> packages;
 };
 /// Finds (Y2), parses and orders the program of a project. Relative paths in file functions resolve
-/// against the program directory (Y1). `package_files` are the texts of package declaration files
-/// found below it (Y8).
-ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read);
+/// against the program directory (Y1). `list` finds package declaration files below it (Y8); without
+/// it there are none.
+ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read, const FileLister& list = {});
 
 }  // namespace davit

@@ -12,7 +12,7 @@ constexpr const char* kSchema = R"({"name":"p","resources":{
   "p:index:Thing":{"inputProperties":{"text":{},"list":{},"map":{},"hidden":{"secret":true}},
                    "properties":{"text":{},"list":{},"later":{},"out":{"secret":true}}},
   "p:index:Strict":{"inputProperties":{"need":{},"also":{}},"requiredInputs":["need"]}},
-  "functions":{"p:index:echo":{}},"provider":{}})";
+  "functions":{"p:index:echo":{"inputs":{"properties":{"k":{}}}}},"provider":{}})";
 
 YamlWorld World() {
   YamlWorld world;
@@ -194,9 +194,9 @@ TEST_CASE("[Y137] dependencies per property and over all, dependsOn among them")
 
 TEST_CASE("[Y74] [Y75] T48 T61 what a preview does not know") {
   const std::string text =
-      "resources: {a: {type: 'p:Thing', properties: {text: t}}}\n"
+      "resources: {a: {type: 'p:Thing', properties: {text: t}}, n: {type: 'u:index:None'}}\n"
       "outputs: {id: '${a.id}', text: '${a.text}', both: '${a.text}-${a.id}', later: '${a.later}', "
-      "below: '${a.later[0].x}', odd: '${a.odd}'}\n";
+      "below: '${a.later[0].x}', odd: '${n.odd}'}\n";
   YamlWorld preview = World();
   preview.monitor.preview = true;
   REQUIRE(preview.Run(text));
@@ -243,7 +243,7 @@ TEST_CASE("[Y83] [Y153] T97 unknown types and properties, missing properties: al
                 "variables: {v: {'fn::p:index:ecko': {}}}\n"));
   CHECK(world.monitor.HasError("Pulumi.yaml:2:13: the package 'p' has no resource type 'p:Thin'"));
   CHECK(world.monitor.HasError("Pulumi.yaml:3:38: 'p:index:Strict' has no property 'ned'"));
-  CHECK(world.monitor.HasError("the resource 'b' lacks the property 'need'"));
+  CHECK(world.monitor.HasError("3:3: the property 'need' is missing; 'p:index:Strict' requires it"));
   CHECK(world.monitor.HasError("the package 'p' has no function 'p:index:ecko'"));
   CHECK(world.monitor.log.empty());
 }
@@ -358,7 +358,7 @@ TEST_CASE("[Y22] T124 a required version that is not met stops everything") {
 TEST_CASE("[Y172] an output that is null without any resource in it is absent") {
   YamlWorld world = World();
   REQUIRE(
-      world.Run("resources: {a: {type: 'p:Thing'}}\n"
+      world.Run("resources: {a: {type: 'u:index:None'}}\n"
                 "outputs: {none: {'fn::singleOrNone': []}, list: [{'fn::singleOrNone': []}], "
                 "read: '${a.odd}'}\n"));
   CHECK(world.monitor.outputs == PropertyMap{{"list", PropertyList{Null()}}, {"read", Null()}});

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kSchema = R"({"name":"p","resources":{"p:index:Thing":{
   "inputProperties":{"text":{}},"properties":{"text":{},"later":{}}}},
-  "functions":{"p:index:echo":{}},"provider":{}})";
+  "functions":{"p:index:echo":{"inputs":{"properties":{"k":{}}}}},"provider":{}})";
 
 YamlWorld World() {
   YamlWorld world;

@@ -184,7 +184,7 @@ TEST_CASE("[Y81] tokens are looked up exactly, with index, and with the name rep
   REQUIRE(schema);
   CHECK((*schema)->Resource("p:One")->token == "p:index:One");
   REQUIRE((*schema)->Resource("p:s3:Bucket") != nullptr);
-  CHECK((*schema)->Resource("p:s3:Bucket")->secret_inputs == std::vector<std::string>{"a"});
+  CHECK((*schema)->Resource("p:s3:Bucket")->inputs.properties.at("a").is_secret);
   CHECK((*schema)->Resource("p:Two") == nullptr);
   CHECK_FALSE(ParsePackageSchema("p", "nonsense").has_value());
 }

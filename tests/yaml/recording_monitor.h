@@ -173,10 +173,19 @@ struct YamlWorld {
     project.directory = "/srv";
     project.name = "proj";
     files["/srv/Pulumi.yaml"] = text;
-    ProgramLoad load = LoadYamlProgram(project, [this](const std::string& path) {
+    const FileReader read = [this](const std::string& path) {
       const auto at = files.find(path);
       Result<std::string> missing = Fail(ErrorKind::kInvalid, "no such file");
       return at == files.end() ? missing : Result<std::string>(at->second);
+    };
+    ProgramLoad load = LoadYamlProgram(project, read, [this](const std::string& folder) {
+      std::vector<std::string> paths;
+      for (const auto& [path, content] : files) {
+        if (path.starts_with(folder + "/") && path.ends_with(".yaml")) {
+          paths.push_back(path);
+        }
+      }
+      return paths;
     });
     for (const Error& error : load.errors) {
       monitor.errors.push_back(error.Text());

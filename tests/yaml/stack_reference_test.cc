@@ -70,7 +70,7 @@ TEST_CASE("[E196] [Y81] a stash is a resource of the package pulumi") {
   CHECK(world.monitor.Named("k").type == "pulumi:index:Stash");
   YamlWorld bad = World();
   CHECK_FALSE(bad.Run("resources: {k: {type: 'pulumi:Stash'}, l: {type: 'pulumi:Stach'}}\n"));
-  CHECK(bad.monitor.HasError("lacks the property 'input'"));
+  CHECK(bad.monitor.HasError("the property 'input' is missing"));
   CHECK(bad.monitor.HasError("has no resource type 'pulumi:Stach'"));
 }
 
