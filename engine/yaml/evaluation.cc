@@ -58,9 +58,12 @@ void YamlRun::Report(Error error) {
   }
 }
 
-void YamlRun::Problem(SourceRange where, std::string message, std::string advice) {
+void YamlRun::Problem(const YamlPlace& where, std::string message, std::string advice) {
+  if (where.is_tried) {
+    return;
+  }
   Error error = MakeError(ErrorKind::kInvalid, std::move(message), std::move(advice));
-  error.where = std::move(where);
+  error.where = where;
   Report(std::move(error));
 }
 
@@ -114,9 +117,7 @@ Task<void> YamlRun::EvaluateNode(YamlNodeRef node) {
   switch (node.kind) {
     case YamlNodeKind::kConfig: {
       const YamlConfig& config = program_.config[node.index];
-      const bool has_arrived = info_.config.contains(config.key.find(':') == std::string::npos
-                                                         ? info_.project + ":" + config.key
-                                                         : config.key);
+      const bool has_arrived = info_.config.contains(ConfigKeyOf(config.key));
       if (!has_arrived && config.default_value) {
         Evaluated value = co_await Evaluate(config.default_value);
         if (value && config.is_secret) {
@@ -183,8 +184,7 @@ Task<void> YamlRun::CheckRequiredVersion(YamlNodeRef node) {
 }
 
 void YamlRun::EvaluateConfig(const YamlConfig& config, YamlNodeResult* result) {
-  const std::string key =
-      config.key.find(':') == std::string::npos ? info_.project + ":" + config.key : config.key;
+  const std::string key = ConfigKeyOf(config.key);
   const auto at = info_.config.find(key);
   if (at == info_.config.end()) {
     Problem(config.where,
@@ -248,7 +248,10 @@ Task<void> YamlRun::RunResource(std::size_t index) {
   result.name = resource.name;
   result.type = member == nullptr ? resource.type : member->token;
   result.schema = member;
-  results_[YamlNodeRef{YamlNodeKind::kResource, index}].resource = std::move(result);
+  std::optional<YamlResourceResult>& held =
+      results_[YamlNodeRef{YamlNodeKind::kResource, index}].resource;
+  held = std::move(result);
+  by_urn_[held->urn.text()] = &*held;
 }
 
 Task<std::optional<YamlResourceResult>> YamlRun::ReadResource(const YamlResource& resource,

@@ -64,7 +64,8 @@ class YamlRun {
   Task<void> Check();
   void CheckUndeclared();
   Task<void> CheckOptions();
-  void Problem(SourceRange where, std::string message, std::string advice = {});
+  /// Nothing is said of what is only tried (Y111).
+  void Problem(const YamlPlace& where, std::string message, std::string advice = {});
   void Report(Error error);
 
   // Nodes.
@@ -89,11 +90,12 @@ class YamlRun {
   Task<std::optional<YamlResourceResult>> ReadResource(const YamlResource& resource, Goal goal);
   // Reading (reading.cc).
   Task<bool> LookUpReferences(const PropertyMap& outputs);
+  void AddLookedUp(const std::string& urn, const InvokeOutcome& found);
   Task<std::optional<YamlResourceResult>> ReadStack(const YamlResource& resource, Goal goal);
   Task<std::optional<YamlResourceResult>> SendRead(ReadGoal read);
   Task<void> ReadNamedStack(std::string stack);
   Task<Evaluated> StackOutput(YamlExprPtr expr);
-  Evaluated OutputOfStack(const SourceRange& where,
+  Evaluated OutputOfStack(const YamlPlace& where,
                           const YamlResourceResult& stack,
                           const std::string& name);
   Task<void> SendOutputs();
@@ -105,9 +107,26 @@ class YamlRun {
   Task<Evaluated> EvaluateMap(YamlExprPtr expr);
   Task<Evaluated> EvaluateCall(YamlExprPtr expr);
   Task<Evaluated> Invoke(YamlExprPtr expr);
+  Task<Evaluated> Try(YamlExprPtr expr);
+  Task<Evaluated> Can(YamlExprPtr expr);
+  Task<Evaluated> CallMethod(YamlExprPtr expr);
+  bool TouchesSecret(const YamlExpr& expr) const;
+  Evaluated ResultOf(const YamlExpr& call,
+                     const std::string& token,
+                     const SchemaMember* function,
+                     PropertyMap result);
+  bool HasFailed(const YamlExpr& call,
+                 const std::string& token,
+                 const std::vector<CheckFailure>& failures);
+  void FailCall(const YamlExpr& call, const std::string& token, Error error);
   Evaluated Function(const YamlExpr& call, YamlValue argument);
   Evaluated Access(const YamlAccess& access);
+  /// The full key of a configuration value that is named without its project.
+  std::string ConfigKeyOf(const std::string& name) const;
   Evaluated AccessResource(const YamlAccess& access, const YamlResourceResult& resource);
+  std::optional<PropertyValue> MemberOf(const YamlAccess& access,
+                                        const YamlResourceResult& resource,
+                                        const PathSegment& segment);
   Evaluated Walk(const YamlAccess& access, YamlValue root, std::size_t first);
   Evaluated PulumiValue(const YamlAccess& access);
   bool AppendText(const YamlAccess& access, const PropertyValue& value, std::string* text);
@@ -120,6 +139,9 @@ class YamlRun {
   CancelToken cancel_;
   YamlPackages packages_;
   std::map<YamlNodeRef, YamlNodeResult> results_;
+  /// What references stand for: resources of this program, and others that were looked up (Y78).
+  std::map<std::string, const YamlResourceResult*> by_urn_;
+  std::map<std::string, YamlResourceResult> looked_up_;
   std::map<YamlNodeRef, Gate> done_;
   /// Resources that may be on their way at once: enough to keep all workers busy and their checks
   /// ahead of them, while a large program does not hold everything in flight.

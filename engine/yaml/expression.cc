@@ -11,30 +11,38 @@
 namespace davit {
 namespace {
 
-constexpr std::array<const char*, 24> kFunctions = {"invoke",
-                                                    "join",
-                                                    "split",
-                                                    "select",
-                                                    "length",
-                                                    "toJSON",
-                                                    "toBase64",
-                                                    "fromBase64",
-                                                    "readFile",
-                                                    "secret",
-                                                    "unsecret",
-                                                    "stringAsset",
-                                                    "fileAsset",
-                                                    "remoteAsset",
-                                                    "fileArchive",
-                                                    "remoteArchive",
-                                                    "assetArchive",
-                                                    "filebase64",
-                                                    "filebase64sha256",
-                                                    "sha1",
-                                                    "stackReference",
-                                                    "singleOrNone",
-                                                    "pulumiResourceName",
-                                                    "pulumiResourceType"};
+constexpr std::array kFunctions = {
+    "invoke",
+    "join",
+    "split",
+    "select",
+    "length",
+    "toJSON",
+    "toBase64",
+    "fromBase64",
+    "readFile",
+    "secret",
+    "unsecret",
+    "stringAsset",
+    "fileAsset",
+    "remoteAsset",
+    "fileArchive",
+    "remoteArchive",
+    "assetArchive",
+    "filebase64",
+    "filebase64sha256",
+    "sha1",
+    "stackReference",
+    "singleOrNone",
+    "pulumiResourceName",
+    "pulumiResourceType",
+    "call",
+    "try",
+    "can",
+    "entries",
+    "lookup",
+    "min",
+    "max"};
 
 Error At(SourceRange where, std::string message, std::string advice = {}) {
   Error error = MakeError(ErrorKind::kInvalid, std::move(message), std::move(advice));
@@ -188,6 +196,139 @@ bool IsKnownFunction(const std::string& name) {
   return std::ranges::any_of(kFunctions, [&](const char* known) { return name == known; });
 }
 
+class ExpressionParser {
+ public:
+  ExpressionParser(const YamlDocument& document,
+                   std::vector<Error>* errors,
+                   std::vector<Error>* warnings)
+      : document_(document), errors_(errors), warnings_(warnings) {}
+
+  YamlExprPtr Parse(const YamlNode& node) {
+    std::shared_ptr<YamlExpr> expr = New(node);
+    switch (node.kind) {
+      case YamlNode::Kind::kNull:
+      case YamlNode::Kind::kBool:
+      case YamlNode::Kind::kNumber:
+        expr->literal = ToPropertyValue(node);
+        expr->digits = node.kind == YamlNode::Kind::kNumber ? node.text : std::string();
+        return expr;
+      case YamlNode::Kind::kString:
+        Text(node, expr.get());
+        return expr;
+      case YamlNode::Kind::kList:
+        expr->kind = YamlExpr::Kind::kList;
+        for (const YamlNode& item : node.items) {
+          expr->items.push_back(Parse(item));
+        }
+        return expr;
+      case YamlNode::Kind::kMap:
+        break;
+    }
+    if (node.entries.size() == 1 && !FunctionOf(node.entries[0].key).empty()) {
+      Call(node.entries[0], expr.get());
+      return expr;
+    }
+    expr->kind = YamlExpr::Kind::kMap;
+    for (const YamlEntry& entry : node.entries) {
+      const std::string function = FunctionOf(entry.key);
+      if (function.ends_with("Asset") || function.ends_with("Archive")) {  // Y118
+        errors_->push_back(At(document_.At(entry),
+                              fmt::format("'fn::{}' stands beside other keys", function),
+                              "it must be the only key of its map"));
+      }
+      YamlNode key;
+      key.kind = YamlNode::Kind::kString;
+      key.text = entry.key;
+      key.line = entry.line;
+      key.column = entry.column;
+      key.end_line = entry.line;
+      key.end_column = entry.end_column;
+      YamlExprPtr key_expr = Parse(key);
+      expr->entries.emplace_back(std::move(key_expr), Parse(entry.value));
+    }
+    return expr;
+  }
+
+ private:
+  std::shared_ptr<YamlExpr> New(const YamlNode& node) const {
+    auto expr = std::make_shared<YamlExpr>();
+    expr->where = document_.At(node);
+    expr->where.is_tried = is_tried_;
+    return expr;
+  }
+
+  void Text(const YamlNode& node, YamlExpr* expr) {
+    std::vector<YamlTextPart> parts = TextParser(document_, node, errors_).Run();
+    for (YamlTextPart& part : parts) {
+      if (YamlAccess* access = std::get_if<YamlAccess>(&part)) {
+        access->where.is_tried = is_tried_;
+      }
+    }
+    if (parts.empty()) {
+      expr->literal = PropertyValue(std::string());
+    } else if (parts.size() == 1 && std::holds_alternative<std::string>(parts[0])) {
+      expr->literal = PropertyValue(std::get<std::string>(parts[0]));
+    } else if (parts.size() == 1) {
+      expr->kind = YamlExpr::Kind::kAccess;
+      expr->access = std::get<YamlAccess>(parts[0]);
+    } else {
+      expr->kind = YamlExpr::Kind::kText;
+      expr->parts = std::move(parts);
+    }
+  }
+
+  void Call(const YamlEntry& entry, YamlExpr* expr) {
+    std::string function = FunctionOf(entry.key);
+    const bool is_token = function.find(':') != std::string::npos;
+    if (!is_token && !IsKnownFunction(function)) {
+      std::vector<std::string> names(kFunctions.begin(), kFunctions.end());
+      errors_->push_back(At(document_.At(entry),
+                            fmt::format("there is no function 'fn::{}'", function),
+                            DidYouMean(function, names)));
+      return;
+    }
+    if (warnings_ != nullptr && !is_token && entry.key != "fn::" + function) {  // Y18
+      warnings_->push_back(
+          At(document_.At(entry), fmt::format("'{}' is spelt 'fn::{}'", entry.key, function)));
+    }
+    if (warnings_ != nullptr && function == "stackReference") {
+      warnings_->push_back(At(document_.At(entry),
+                              "'fn::stackReference' is deprecated; use a resource of type "
+                              "pulumi:pulumi:StackReference"));
+    }
+    expr->kind = YamlExpr::Kind::kCall;
+    expr->function = std::move(function);
+    expr->argument = Argument(expr->function, entry.value);
+  }
+
+  // Of `try` all alternatives but the last are tried, of `can` its argument.
+  YamlExprPtr Argument(const std::string& function, const YamlNode& node) {
+    const bool is_tried = is_tried_;
+    if (function == "can") {
+      is_tried_ = true;
+      YamlExprPtr argument = Parse(node);
+      is_tried_ = is_tried;
+      return argument;
+    }
+    if (function != "try" || !node.is_list()) {
+      return Parse(node);
+    }
+    std::shared_ptr<YamlExpr> list = New(node);
+    list->kind = YamlExpr::Kind::kList;
+    for (std::size_t index = 0; index < node.items.size(); ++index) {
+      is_tried_ = is_tried || index + 1 < node.items.size();
+      list->items.push_back(Parse(node.items[index]));
+    }
+    is_tried_ = is_tried;
+    return list;
+  }
+
+  const YamlDocument& document_;
+  std::vector<Error>* errors_;
+  std::vector<Error>* warnings_;
+  bool is_tried_ = false;
+};
+
 }  // namespace
 
 std::string YamlAccess::Text() const {
@@ -206,80 +347,7 @@ YamlExprPtr ParseExpression(const YamlDocument& document,
                             const YamlNode& node,
                             std::vector<Error>* errors,
                             std::vector<Error>* warnings) {
-  auto expr = std::make_shared<YamlExpr>();
-  expr->where = document.At(node);
-  switch (node.kind) {
-    case YamlNode::Kind::kNull:
-    case YamlNode::Kind::kBool:
-    case YamlNode::Kind::kNumber:
-      expr->literal = ToPropertyValue(node);
-      expr->digits = node.kind == YamlNode::Kind::kNumber ? node.text : std::string();
-      return expr;
-    case YamlNode::Kind::kString: {
-      std::vector<YamlTextPart> parts = TextParser(document, node, errors).Run();
-      if (parts.empty()) {
-        expr->literal = PropertyValue(std::string());
-      } else if (parts.size() == 1 && std::holds_alternative<std::string>(parts[0])) {
-        expr->literal = PropertyValue(std::get<std::string>(parts[0]));
-      } else if (parts.size() == 1) {
-        expr->kind = YamlExpr::Kind::kAccess;
-        expr->access = std::get<YamlAccess>(parts[0]);
-      } else {
-        expr->kind = YamlExpr::Kind::kText;
-        expr->parts = std::move(parts);
-      }
-      return expr;
-    }
-    case YamlNode::Kind::kList:
-      expr->kind = YamlExpr::Kind::kList;
-      for (const YamlNode& item : node.items) {
-        expr->items.push_back(ParseExpression(document, item, errors, warnings));
-      }
-      return expr;
-    case YamlNode::Kind::kMap:
-      break;
-  }
-  if (node.entries.size() == 1) {
-    const YamlEntry& entry = node.entries[0];
-    std::string function = FunctionOf(entry.key);
-    if (!function.empty()) {
-      const bool is_token = function.find(':') != std::string::npos;
-      if (!is_token && !IsKnownFunction(function)) {
-        std::vector<std::string> names(kFunctions.begin(), kFunctions.end());
-        errors->push_back(At(document.At(entry),
-                             fmt::format("there is no function 'fn::{}'", function),
-                             DidYouMean(function, names)));
-        return expr;
-      }
-      if (warnings != nullptr && !is_token && entry.key != "fn::" + function) {  // Y18
-        warnings->push_back(
-            At(document.At(entry), fmt::format("'{}' is spelt 'fn::{}'", entry.key, function)));
-      }
-      if (warnings != nullptr && function == "stackReference") {
-        warnings->push_back(At(document.At(entry),
-                               "'fn::stackReference' is deprecated; use a resource of type "
-                               "pulumi:pulumi:StackReference"));
-      }
-      expr->kind = YamlExpr::Kind::kCall;
-      expr->function = std::move(function);
-      expr->argument = ParseExpression(document, entry.value, errors, warnings);
-      return expr;
-    }
-  }
-  expr->kind = YamlExpr::Kind::kMap;
-  for (const YamlEntry& entry : node.entries) {
-    YamlNode key;
-    key.kind = YamlNode::Kind::kString;
-    key.text = entry.key;
-    key.line = entry.line;
-    key.column = entry.column;
-    key.end_line = entry.line;
-    key.end_column = entry.end_column;
-    YamlExprPtr key_expr = ParseExpression(document, key, errors, nullptr);
-    expr->entries.emplace_back(std::move(key_expr),
-                               ParseExpression(document, entry.value, errors, warnings));
-  }
-  return expr;
+  return ExpressionParser(document, errors, warnings).Parse(node);
 }
 
 std::string ParseLiteral(const YamlDocument& document,

@@ -14,11 +14,20 @@
 
 namespace davit {
 
+/// Where an expression stands. Inside `fn::try` and `fn::can` what fails there is an answer and no
+/// error (Y111); a value that is used at two places through an alias may be tried at one of them
+/// only, so the text position cannot tell.
+struct YamlPlace : SourceRange {
+  YamlPlace() = default;
+  YamlPlace(SourceRange range) : SourceRange(std::move(range)) {}
+  bool is_tried = false;
+};
+
 /// `${root.member[0]["key"]}`.
 struct YamlAccess {
   std::string root;
   std::vector<PathSegment> path;  ///< names and indices
-  SourceRange where;
+  YamlPlace where;
   /// The text as written, for messages.
   std::string Text() const;
 };
@@ -40,7 +49,7 @@ struct YamlExpr {
   std::vector<std::pair<YamlExprPtr, YamlExprPtr>> entries;  ///< keys are expressions too (Y67)
   std::string function;                                      ///< canonical name without `fn::`
   YamlExprPtr argument;
-  SourceRange where;
+  YamlPlace where;
 
   bool is_null() const { return kind == Kind::kLiteral && literal.is_null(); }
 };

@@ -1,16 +1,15 @@
-// Evaluating expressions: accesses, text, lists, maps and calls.
+// Evaluating expressions: accesses, text, lists and maps.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/model/provider_ref.h"
 #include "engine/yaml/evaluation.h"
 
 namespace davit {
 namespace {
 
-void Merge(std::vector<Urn>* into, const std::vector<Urn>& more) {
+void MergeInto(std::vector<Urn>* into, const std::vector<Urn>& more) {
   for (const Urn& urn : more) {
     if (std::ranges::find(*into, urn) == into->end()) {
       into->push_back(urn);
@@ -55,7 +54,7 @@ Task<YamlRun::Evaluated> YamlRun::Evaluate(YamlExprPtr expr) {
         if (!value) {
           co_return std::nullopt;
         }
-        Merge(&result.dependencies, value->dependencies);
+        MergeInto(&result.dependencies, value->dependencies);
         is_secret = is_secret || ContainsSecrets(value->value);
         is_unknown = is_unknown || ContainsUnknowns(value->value);
         if (!is_unknown && !AppendText(access, Plain(value->value), &text)) {
@@ -74,7 +73,7 @@ Task<YamlRun::Evaluated> YamlRun::Evaluate(YamlExprPtr expr) {
         if (!value) {
           co_return std::nullopt;
         }
-        Merge(&result.dependencies, value->dependencies);
+        MergeInto(&result.dependencies, value->dependencies);
         list.push_back(std::move(value->value));
       }
       result.value = std::move(list);
@@ -108,8 +107,8 @@ Task<YamlRun::Evaluated> YamlRun::EvaluateMap(YamlExprPtr expr) {
     if (!value) {
       co_return std::nullopt;
     }
-    Merge(&result.dependencies, key->dependencies);
-    Merge(&result.dependencies, value->dependencies);
+    MergeInto(&result.dependencies, key->dependencies);
+    MergeInto(&result.dependencies, value->dependencies);
     map.insert_or_assign(*plain.as_string(), std::move(value->value));
   }
   result.value = std::move(map);
@@ -174,10 +173,7 @@ YamlRun::Evaluated YamlRun::Access(const YamlAccess& access) {
     if (access.root == "pulumi") {
       return PulumiValue(access);
     }
-    const std::string key = access.root.find(':') == std::string::npos
-                                ? info_.project + ":" + access.root
-                                : access.root;
-    const auto at = info_.config.find(key);
+    const auto at = info_.config.find(ConfigKeyOf(access.root));
     if (at == info_.config.end()) {
       Problem(access.where, fmt::format("no resource, variable or config value is named '{}'", access.root));
       return std::nullopt;
@@ -191,6 +187,10 @@ YamlRun::Evaluated YamlRun::Access(const YamlAccess& access) {
     return AccessResource(access, *result.resource);
   }
   return Walk(access, *result.value, 0);
+}
+
+std::string YamlRun::ConfigKeyOf(const std::string& name) const {
+  return name.find(':') == std::string::npos ? info_.project + ":" + name : name;
 }
 
 YamlRun::Evaluated YamlRun::PulumiValue(const YamlAccess& access) {
@@ -229,33 +229,47 @@ YamlRun::Evaluated YamlRun::AccessResource(const YamlAccess& access,
     return value;
   }
   const std::string* member = std::get_if<std::string>(&access.path[0]);
-  if (member == nullptr) {
-    Problem(access.where,
-            fmt::format("'{}' is a resource and has no numbered members", access.root));
-    return std::nullopt;
-  }
-  if (resource.is_stack_reference() && *member == "outputs" && access.path.size() > 1) {
+  if (member != nullptr && resource.is_stack_reference() && *member == "outputs" && access.path.size() > 1) {
     if (const std::string* name = std::get_if<std::string>(&access.path[1])) {  // Y97
       Evaluated output = OutputOfStack(access.where, resource, *name);
       return output ? Walk(access, *std::move(output), 2) : std::nullopt;
     }
   }
-  if (*member == "urn") {
-    value.value = PropertyValue(resource.urn.text());
-  } else if (*member == "id" && !resource.id.is_null()) {
-    value.value = resource.id;
-  } else if (resource.is_unknown) {
-    value.value = Unknown();
-  } else {
-    const auto at = resource.outputs.find(*member);
-    if (at != resource.outputs.end()) {
-      value.value = at->second;
-    } else if (info_.preview && resource.schema != nullptr &&
-               resource.schema->outputs.object.properties.contains(*member)) {
-      value.value = Unknown();  // Y74
-    }
+  std::optional<PropertyValue> held = MemberOf(access, resource, access.path[0]);
+  if (!held) {
+    return std::nullopt;
   }
+  value.value = *std::move(held);
   return Walk(access, std::move(value), 1);
+}
+
+std::optional<PropertyValue> YamlRun::MemberOf(const YamlAccess& access,
+                                               const YamlResourceResult& resource,
+                                               const PathSegment& segment) {
+  const std::string* member = std::get_if<std::string>(&segment);
+  if (member == nullptr) {
+    Problem(access.where,
+            fmt::format("'{}' asks a resource for a numbered member", access.Text()));
+    return std::nullopt;
+  }
+  if (*member == "urn") {
+    return PropertyValue(resource.urn.text());
+  }
+  if (*member == "id" && !resource.id.is_null()) {
+    return resource.id;
+  }
+  if (resource.is_unknown) {
+    return PropertyValue(Unknown());
+  }
+  const auto at = resource.outputs.find(*member);
+  if (at != resource.outputs.end()) {
+    return at->second;
+  }
+  if (info_.preview && resource.schema != nullptr &&
+      resource.schema->outputs.object.properties.contains(*member)) {
+    return PropertyValue(Unknown());  // Y74
+  }
+  return access.where.is_tried ? std::nullopt : std::optional<PropertyValue>(PropertyValue());
 }
 
 YamlRun::Evaluated YamlRun::Walk(const YamlAccess& access, YamlValue root, std::size_t first) {
@@ -268,6 +282,21 @@ YamlRun::Evaluated YamlRun::Walk(const YamlAccess& access, YamlValue root, std::
     }
     if (current.is_unknown()) {
       break;
+    }
+    if (const ResourceReference* reference = current.as_reference()) {  // Y78
+      const auto known = by_urn_.find(reference->urn);
+      if (known == by_urn_.end()) {
+        Problem(access.where,
+                fmt::format("the resource that '{}' refers to cannot be read", access.root));
+        return std::nullopt;
+      }
+      MergeInto(&root.dependencies, {known->second->urn});
+      std::optional<PropertyValue> held = MemberOf(access, *known->second, access.path[at]);
+      if (!held) {
+        return std::nullopt;
+      }
+      current = *std::move(held);
+      continue;
     }
     PropertyValue next;
     if (const std::string* key = std::get_if<std::string>(&access.path[at])) {
@@ -282,6 +311,8 @@ YamlRun::Evaluated YamlRun::Walk(const YamlAccess& access, YamlValue root, std::
         next = found->second;
       } else if (ContainsUnknowns(current)) {
         next = Unknown();  // Y75
+      } else if (access.where.is_tried) {
+        return std::nullopt;  // Y111: what is missing cannot be had
       }
     } else {
       const int index = std::get<int>(access.path[at]);
@@ -302,174 +333,6 @@ YamlRun::Evaluated YamlRun::Walk(const YamlAccess& access, YamlValue root, std::
   }
   root.value = MaybeSecret(is_secret, std::move(current));
   return root;
-}
-
-Task<YamlRun::Evaluated> YamlRun::EvaluateCall(YamlExprPtr expr) {
-  const bool is_token = expr->function.find(':') != std::string::npos;
-  if (expr->function == "invoke" || is_token) {
-    co_return co_await Invoke(expr);
-  }
-  if (expr->function == "stackReference") {
-    co_return co_await StackOutput(expr);
-  }
-  Evaluated argument = co_await Evaluate(expr->argument);
-  if (!argument) {
-    co_return std::nullopt;
-  }
-  co_return Function(*expr, *std::move(argument));
-}
-
-Task<YamlRun::Evaluated> YamlRun::Invoke(YamlExprPtr expr) {
-  InvokeGoal goal;
-  YamlExprPtr arguments;
-  std::string member;
-  std::vector<Urn> dependencies;
-  if (expr->function != "invoke") {
-    goal.token = expr->function;
-    arguments = expr->argument;
-  } else {
-    if (expr->argument->kind != YamlExpr::Kind::kMap) {
-      Problem(expr->where, "'fn::invoke' needs a map with 'function' and 'arguments'");
-      co_return std::nullopt;
-    }
-    for (const auto& [key_expr, value_expr] : expr->argument->entries) {
-      const std::string* key = key_expr->literal.as_string();
-      const std::string* text = value_expr->literal.as_string();
-      if (key != nullptr && (*key == "function" || *key == "Function") && text != nullptr) {
-        goal.token = *text;
-      } else if (key != nullptr && (*key == "arguments" || *key == "Arguments")) {
-        arguments = value_expr;
-      } else if (key != nullptr && (*key == "return" || *key == "Return") && text != nullptr) {
-        member = *text;
-      } else if (key != nullptr && (*key == "options" || *key == "Options") &&
-                 value_expr->kind == YamlExpr::Kind::kMap) {
-        for (const auto& [option_expr, option_value] : value_expr->entries) {
-          YamlOption option;
-          option.name =
-              option_expr->literal.is_string() ? *option_expr->literal.as_string() : std::string();
-          option.value = option_value;
-          option.where = option_expr->where;
-          static const std::vector<std::string> kKnown = {
-              "dependsOn", "parent", "provider", "version", "pluginDownloadURL"};
-          if (std::ranges::find(kKnown, option.name) == kKnown.end()) {
-            Problem(option.where,
-                    fmt::format("there is no option '{}' of a function", option.name));
-            co_return std::nullopt;
-          }
-          Goal carrier;
-          const bool good = co_await ApplyOption(option, &carrier);
-          if (!good) {
-            co_return std::nullopt;
-          }
-          Merge(&dependencies, carrier.dependencies);
-          goal.parent = carrier.parent.empty() ? goal.parent : carrier.parent;
-          goal.provider = carrier.provider.empty() ? goal.provider : carrier.provider;
-          goal.version = carrier.version.empty() ? goal.version : carrier.version;
-          goal.download_url =
-              carrier.download_url.empty() ? goal.download_url : carrier.download_url;
-        }
-      } else {
-        Problem(key_expr->where,
-                fmt::format("'{}' is wrong in 'fn::invoke'", key == nullptr ? "this key" : *key),
-                "there are function, arguments, options and return");
-        co_return std::nullopt;
-      }
-    }
-  }
-  if (goal.token.empty()) {
-    Problem(expr->where, "'fn::invoke' names no function");
-    co_return std::nullopt;
-  }
-  const std::string package = goal.token.substr(0, goal.token.find(':'));
-  const YamlPackages::Found function = packages_.Function(TokenUse(*expr));
-  if (function.member != nullptr) {
-    goal.token = function.member->token;
-  }
-  if (function.package != nullptr) {
-    goal.package_ref = function.package->ref;
-  }
-  bool is_secret = false;
-  if (arguments && !arguments->is_null()) {
-    Evaluated evaluated = co_await Evaluate(arguments);
-    if (!evaluated) {
-      co_return std::nullopt;
-    }
-    if (!Plain(evaluated->value).is_map()) {
-      Problem(arguments->where, "the arguments of a function must be a map");
-      co_return std::nullopt;
-    }
-    is_secret = ContainsSecrets(evaluated->value);
-    Merge(&dependencies, evaluated->dependencies);
-    if (ContainsUnknowns(evaluated->value)) {  // Y116
-      YamlValue unknown;
-      unknown.value = MaybeSecret(is_secret, Unknown());
-      unknown.dependencies = std::move(dependencies);
-      co_return unknown;
-    }
-    goal.args = *Plain(evaluated->value).as_map();
-    if (is_secret && !evaluated->value.is_secret()) {
-      goal.args = *evaluated->value.as_map();
-    }
-    if (function.member != nullptr) {  // Y117, Y152
-      Result<std::optional<PropertyMap>> changed = Conformed(goal.args, function.member->inputs);
-      if (!changed) {
-        Problem(arguments->where, changed.error().Text());
-        co_return std::nullopt;
-      }
-      if (*changed) {
-        goal.args = **std::move(changed);
-      }
-    }
-  }
-  const auto default_provider = program_.default_providers.find(package);
-  if (goal.provider.empty() && default_provider != program_.default_providers.end()) {
-    const YamlNodeResult& provider =
-        results_[YamlNodeRef{YamlNodeKind::kResource, default_provider->second}];
-    const std::string* id = provider.resource->id.as_string();
-    goal.provider =
-        ProviderRef{provider.resource->urn, id == nullptr ? std::string(kUnknownId) : *id}.Text();
-  }
-  goal.depends_on = dependencies;
-  const std::string token = goal.token;
-  Result<InvokeOutcome> outcome = co_await monitor_.Invoke(std::move(goal));
-  if (!outcome) {
-    Error error = std::move(outcome).error();
-    if (!error.reported) {
-      error.where = expr->where;
-      error = std::move(error).WithContext(fmt::format("the function '{}' failed", token));
-    }
-    Report(std::move(error));
-    co_return std::nullopt;
-  }
-  if (!outcome->failures.empty()) {
-    for (const CheckFailure& failure : outcome->failures) {
-      Problem(expr->where,
-              fmt::format("the function '{}' failed: {}{}",
-                          token,
-                          failure.reason,
-                          failure.property.empty() ? "" : fmt::format(" ({})", failure.property)));
-    }
-    co_return std::nullopt;
-  }
-  YamlValue result;
-  result.dependencies = std::move(dependencies);
-  if (outcome->unknown) {
-    result.value = Unknown();
-  } else if (member.empty()) {
-    const bool is_scalar =
-        function.member != nullptr && function.member->is_scalar() && outcome->result.size() == 1;
-    result.value = is_scalar ? std::move(outcome->result.begin()->second)
-                             : PropertyValue(std::move(outcome->result));  // Y114
-  } else {
-    const auto at = outcome->result.find(member);
-    if (at == outcome->result.end()) {
-      Problem(expr->where, fmt::format("the result of '{}' has no member '{}'", token, member));
-      co_return std::nullopt;
-    }
-    result.value = at->second;
-  }
-  result.value = MaybeSecret(is_secret, std::move(result.value));
-  co_return result;
 }
 
 }  // namespace davit

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/base/base64.h"
+#include "engine/base/check.h"
 #include "engine/base/digest.h"
 #include "engine/yaml/evaluation.h"
 #include "engine/yaml/graphemes.h"
@@ -201,7 +202,7 @@ YamlRun::Evaluated YamlRun::Function(const YamlExpr& call, YamlValue argument) {
     return argument;
   }
   const PropertyValue plain = Plain(argument.value);
-  const SourceRange& where = call.argument->where;
+  const YamlPlace& where = call.argument->where;
   const auto wrong = [&](const std::string& message) -> Evaluated {
     Problem(where, fmt::format("'fn::{}' {}", name, message));
     return std::nullopt;
@@ -237,6 +238,46 @@ YamlRun::Evaluated YamlRun::Function(const YamlExpr& call, YamlValue argument) {
                        : fmt::format("needs a list of at most one item, not {}", list->size()));
     }
     return done(list->empty() ? PropertyValue() : (*list)[0]);
+  }
+  if (name == "entries") {  // sorted by key, as maps are
+    const PropertyMap* map = plain.as_map();
+    if (map == nullptr) {
+      return wrong("needs a map");
+    }
+    PropertyList entries;
+    for (const auto& [key, value] : *map) {
+      entries.emplace_back(PropertyMap{{"key", key}, {"value", value}});
+    }
+    return done(std::move(entries));
+  }
+  if (name == "lookup") {
+    const PropertyList* parts = plain.as_list();
+    const bool is_good = parts != nullptr && (parts->size() == 2 || parts->size() == 3) &&
+                         (*parts)[0].is_map() && (*parts)[1].is_string();
+    if (!is_good) {
+      return wrong("needs a list of a map, a key and, if need be, a default");
+    }
+    const PropertyMap& map = *(*parts)[0].as_map();
+    const auto at = map.find(*(*parts)[1].as_string());
+    if (at == map.end() && parts->size() == 2) {
+      return wrong(fmt::format("finds no key '{}' and has no default", *(*parts)[1].as_string()));
+    }
+    return done(at == map.end() ? (*parts)[2] : at->second);
+  }
+  if (name == "min" || name == "max") {
+    const PropertyList* list = plain.as_list();
+    const bool is_good = list != nullptr && !list->empty() &&
+                         std::ranges::all_of(*list, [](const PropertyValue& item) {
+                           return item.as_number() != nullptr;
+                         });
+    if (!is_good) {
+      return wrong("needs a list of numbers");
+    }
+    double best = *(*list)[0].as_number();
+    for (const PropertyValue& item : *list) {
+      best = name == "min" ? std::min(best, *item.as_number()) : std::max(best, *item.as_number());
+    }
+    return done(best);
   }
   if (name == "join" || name == "split" || name == "select") {
     const PropertyList* pair = plain.as_list();
@@ -330,13 +371,8 @@ YamlRun::Evaluated YamlRun::Function(const YamlExpr& call, YamlValue argument) {
   if (name == "fileArchive") {
     return done(ArchiveOf(Archive::Source::kPath, *text));
   }
-  if (name == "remoteArchive") {
-    return done(ArchiveOf(Archive::Source::kUri, *text));
-  }
-  Problem(call.where,
-          fmt::format("the function 'fn::{}' is not supported yet", name),
-          "use a later version of davit");
-  return std::nullopt;
+  DAVIT_CHECK(name == "remoteArchive", "every known function is carried out");
+  return done(ArchiveOf(Archive::Source::kUri, *text));
 }
 
 }  // namespace davit

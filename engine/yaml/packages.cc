@@ -242,7 +242,24 @@ YamlPackages::Found YamlPackages::Function(const YamlTokenUse& use) const {
   return Find(use, &PackageSchema::Function);
 }
 
+YamlPackages::Found YamlPackages::Method(const SchemaMember& resource,
+                                         const std::string& token) const {
+  Found found;
+  for (const YamlPackage& package : Candidates(UsualUse(resource.token))) {
+    found.package = &package;
+    found.member = package.schema ? package.schema->Function(token) : nullptr;
+    if (found.member != nullptr) {
+      break;
+    }
+  }
+  return found;
+}
+
 const SchemaMember* YamlPackages::Resource(const std::string& token) const {
+  return Resource(UsualUse(token)).member;
+}
+
+YamlTokenUse YamlPackages::UsualUse(const std::string& token) const {
   YamlTokenUse use;
   use.token = token;
   const auto first = first_.find(std::string(PackageOf(token)));
@@ -250,7 +267,7 @@ const SchemaMember* YamlPackages::Resource(const std::string& token) const {
     use.version = first->second.version;
     use.url = first->second.download_url;
   }
-  return Resource(use).member;
+  return use;
 }
 
 std::vector<std::string> YamlPackages::Tokens(

@@ -57,6 +57,8 @@ class YamlPackages {
   /// The first package that knows the token (Y84); none: both null.
   Found Resource(const YamlTokenUse& use) const;
   Found Function(const YamlTokenUse& use) const;
+  /// The function behind a method of a resource.
+  Found Method(const SchemaMember& resource, const std::string& token) const;
   /// A resource type that a schema refers to; null when it is not known.
   const SchemaMember* Resource(const std::string& token) const;
   std::vector<std::string> ResourceTokens(const YamlTokenUse& use) const;
@@ -65,6 +67,7 @@ class YamlPackages {
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  ///< namespace, version, URL
   using Lookup = const SchemaMember* (PackageSchema::*)(const std::string&);
+  YamlTokenUse UsualUse(const std::string& token) const;
   Key KeyOf(const YamlTokenUse& use) const;
   Found Find(const YamlTokenUse& use, Lookup lookup) const;
   std::vector<std::string> Tokens(const YamlTokenUse& use,

@@ -60,8 +60,29 @@ Task<bool> YamlRun::LookUpReferences(const PropertyMap& outputs) {
       Report(found.error());
       co_return false;
     }
+    if (!by_urn_.contains(urn)) {
+      AddLookedUp(urn, *found);
+    }
   }
   co_return true;
+}
+
+void YamlRun::AddLookedUp(const std::string& urn, const InvokeOutcome& found) {
+  YamlResourceResult& resource = looked_up_[urn];
+  resource.urn = Urn::Trusted(urn);
+  resource.type = std::string(resource.urn.type());
+  resource.schema = packages_.Resource(resource.type);
+  resource.is_unknown = found.unknown;
+  const auto id = found.result.find("id");
+  const auto state = found.result.find("state");
+  const bool has_id = id != found.result.end() && id->second.is_string();
+  resource.id = !has_id                                             ? PropertyValue()
+                : id->second.as_string()->empty() && info_.preview ? PropertyValue(Unknown())
+                                                                    : id->second;
+  if (state != found.result.end() && state->second.is_map()) {
+    resource.outputs = *state->second.as_map();
+  }
+  by_urn_[urn] = &resource;
 }
 
 Task<std::optional<YamlResourceResult>> YamlRun::ReadStack(const YamlResource& resource,
@@ -138,7 +159,7 @@ Task<YamlRun::Evaluated> YamlRun::StackOutput(YamlExprPtr expr) {
   co_return OutputOfStack(argument.items[1]->where, *entry.result, *plain.as_string());
 }
 
-YamlRun::Evaluated YamlRun::OutputOfStack(const SourceRange& where,
+YamlRun::Evaluated YamlRun::OutputOfStack(const YamlPlace& where,
                                           const YamlResourceResult& stack,
                                           const std::string& name) {
   YamlValue value;

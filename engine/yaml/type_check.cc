@@ -78,17 +78,20 @@ bool LiteralFits(const PropertyValue& value, Kind kind) {
 
 }  // namespace
 
-void TypeChecker::Problem(const SourceRange& where, std::string message, std::string advice) {
+void TypeChecker::Problem(const YamlPlace& where, std::string message, std::string advice) {
   if (silent_ > 0) {
     has_failed_silently_ = true;
     return;
+  }
+  if (where.is_tried) {
+    return;  // Y111
   }
   Error error = MakeError(ErrorKind::kInvalid, std::move(message), std::move(advice));
   error.where = where;
   errors_(std::move(error));
 }
 
-void TypeChecker::Warn(const SourceRange& where, std::string message) {
+void TypeChecker::Warn(const YamlPlace& where, std::string message) {
   if (silent_ == 0) {
     Error warning = MakeError(ErrorKind::kInvalid, std::move(message));
     warning.where = where;
@@ -96,7 +99,7 @@ void TypeChecker::Warn(const SourceRange& where, std::string message) {
   }
 }
 
-void TypeChecker::Wrong(const SourceRange& where,
+void TypeChecker::Wrong(const YamlPlace& where,
                         const std::string& path,
                         const SchemaType& type,
                         const std::string& found) {
@@ -170,6 +173,13 @@ void TypeChecker::CheckResource(const YamlResource& resource) {
 }
 
 void TypeChecker::CheckCall(const YamlExpr& call) {
+  if ((call.function == "invoke" || call.function == "call") && !CheckForm(call)) {
+    return;
+  }
+  if (call.function == "call") {
+    CheckMethod(call);
+    return;
+  }
   const YamlTokenUse use = TokenUse(call);
   if (use.token.empty() || !packages_.HasSchema(use)) {
     return;
@@ -191,8 +201,14 @@ void TypeChecker::CheckCall(const YamlExpr& call) {
   } else if (arguments->kind == YamlExpr::Kind::kMap) {
     CheckObject(FieldsOf(*arguments), member->inputs, member->token, use.where, false);
   }
-  const YamlExprPtr returned =
-      call.function == "invoke" ? ArgumentOf(call, "return") : nullptr;
+  CheckReturn(call, *member);
+}
+
+void TypeChecker::CheckReturn(const YamlExpr& call, const SchemaMember& function) {
+  const SchemaMember* member = &function;
+  const YamlExprPtr returned = call.function == "invoke" || call.function == "call"
+                                   ? ArgumentOf(call, "return")
+                                   : nullptr;
   const std::string* name = returned ? returned->literal.as_string() : nullptr;
   if (name == nullptr) {
     return;
@@ -213,6 +229,96 @@ void TypeChecker::CheckCall(const YamlExpr& call) {
   }
 }
 
+bool TypeChecker::CheckForm(const YamlExpr& call) {
+  const bool is_invoke = call.function == "invoke";
+  const std::vector<std::string> keys =
+      is_invoke ? std::vector<std::string>{"function", "arguments", "options", "return"}
+                : std::vector<std::string>{"resource", "method", "arguments", "return"};
+  const std::string title = "'fn::" + call.function + "'";
+  if (call.argument->kind != YamlExpr::Kind::kMap) {
+    Problem(call.argument->where,
+            fmt::format("{} needs a map with '{}' and '{}'", title, keys[0], keys[1]));
+    return false;
+  }
+  bool is_good = true;
+  for (const auto& [key, value] : call.argument->entries) {
+    const std::string* name = key->literal.as_string();
+    const bool is_known = name != nullptr && std::ranges::any_of(keys, [&](const auto& known) {
+                            return SameIgnoringCase(known, *name);
+                          });
+    if (!is_known) {
+      Problem(key->where,
+              fmt::format("'{}' is not known in {}", name == nullptr ? "this key" : *name, title),
+              name == nullptr ? std::string() : ExistingNames(*name, keys));
+      is_good = false;
+    }
+  }
+  for (const char* literal : {is_invoke ? "function" : "method", "return"}) {
+    const YamlExprPtr value = ArgumentOf(call, literal);
+    const bool is_absent = !value && std::string_view(literal) == "return";
+    if (is_absent || (value && value->literal.is_string())) {
+      continue;
+    }
+    Problem(value ? value->where : call.where,
+            value ? fmt::format("'{}' of {} must be a literal string", literal, title)
+                  : fmt::format("{} has no '{}'", title, literal));
+    is_good = false;
+  }
+  const YamlExprPtr arguments = ArgumentOf(call, "arguments");
+  const bool is_map = !arguments || arguments->is_null() ||
+                      arguments->kind == YamlExpr::Kind::kMap ||
+                      arguments->kind == YamlExpr::Kind::kAccess ||
+                      arguments->kind == YamlExpr::Kind::kCall;
+  if (!is_map) {
+    Problem(arguments->where, fmt::format("'arguments' of {} must be a map", title));
+  }
+  if (!is_invoke && !ArgumentOf(call, "resource")) {
+    Problem(call.where, fmt::format("{} has no 'resource'", title));
+    is_good = false;
+  }
+  return is_good && is_map;
+}
+
+// Y111: the method of a resource is a function that takes the resource as `__self__`.
+void TypeChecker::CheckMethod(const YamlExpr& call) {
+  const YamlShape shape = ShapeOf(*ArgumentOf(call, "resource"));
+  if (shape.member == nullptr) {
+    if (shape.expr != nullptr) {
+      Problem(ArgumentOf(call, "resource")->where,
+              "'resource' must be a resource",
+              "write it as ${name}");
+    }
+    return;
+  }
+  const YamlExprPtr method = ArgumentOf(call, "method");
+  const auto token = shape.member->methods.find(*method->literal.as_string());
+  if (token == shape.member->methods.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, function] : shape.member->methods) {
+      names.push_back(name);
+    }
+    const std::string& wanted = *method->literal.as_string();
+    Problem(method->where,
+            fmt::format("'{}' has no method '{}'", shape.member->token, wanted),
+            ExistingNames(wanted, std::move(names)));
+    return;
+  }
+  const SchemaMember* function = packages_.Method(*shape.member, token->second).member;
+  if (function == nullptr) {
+    return;
+  }
+  SchemaObject inputs = function->inputs;
+  inputs.properties.erase("__self__");
+  std::erase(inputs.required, "__self__");
+  const YamlExprPtr arguments = ArgumentOf(call, "arguments");
+  if (!arguments || arguments->is_null()) {
+    CheckObject({}, inputs, function->token, call.where, false);
+  } else if (arguments->kind == YamlExpr::Kind::kMap) {
+    CheckObject(FieldsOf(*arguments), inputs, function->token, call.where, false);
+  }
+  CheckReturn(call, *function);
+}
+
 std::vector<TypeChecker::Field> TypeChecker::FieldsOf(const YamlExpr& map) {
   std::vector<Field> fields;
   for (const auto& [key, value] : map.entries) {
@@ -226,7 +332,7 @@ std::vector<TypeChecker::Field> TypeChecker::FieldsOf(const YamlExpr& map) {
 void TypeChecker::CheckObject(const std::vector<Field>& fields,
                               const SchemaObject& object,
                               const std::string& title,
-                              const SourceRange& where,
+                              const YamlPlace& where,
                               bool is_partial) {
   std::map<std::string, bool, std::less<>> given;
   bool is_complete = true;
@@ -379,7 +485,7 @@ bool TypeChecker::Fits(const YamlExpr& expr, const SchemaType& type) {
 void TypeChecker::CheckShape(const YamlShape& shape,
                              const SchemaType& type,
                              const std::string& path,
-                             const SourceRange& where) {
+                             const YamlPlace& where) {
   if (shape.expr != nullptr) {
     if (!Fits(*shape.expr, type)) {
       Wrong(where, path, type, LiteralName(*shape.expr));

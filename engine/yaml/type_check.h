@@ -44,25 +44,29 @@ class TypeChecker {
  private:
   void CheckResource(const YamlResource& resource);
   void CheckCall(const YamlExpr& call);
+  /// The keys of `fn::invoke` and `fn::call` (Y112); false when they are wrong.
+  bool CheckForm(const YamlExpr& call);
+  void CheckMethod(const YamlExpr& call);
+  void CheckReturn(const YamlExpr& call, const SchemaMember& function);
   void CheckAccess(const YamlAccess& access);
   /// A member of an object as written: its name if that is a literal, and its value.
   struct Field {
     std::optional<std::string> name;
     YamlExprPtr value;
-    SourceRange where;
+    YamlPlace where;
   };
   static std::vector<Field> FieldsOf(const YamlExpr& map);
   /// `is_partial`: nothing is required.
   void CheckObject(const std::vector<Field>& fields,
                    const SchemaObject& object,
                    const std::string& title,
-                   const SourceRange& where,
+                   const YamlPlace& where,
                    bool is_partial);
   void Check(const YamlExpr& expr, const SchemaType& type, const std::string& path);
   void CheckShape(const YamlShape& shape,
                   const SchemaType& type,
                   const std::string& path,
-                  const SourceRange& where);
+                  const YamlPlace& where);
   void CheckUnion(const YamlExpr& expr, const SchemaType& type, const std::string& path);
   /// Whether `expr` can be of `type`, without a word.
   bool Fits(const YamlExpr& expr, const SchemaType& type);
@@ -86,9 +90,9 @@ class TypeChecker {
                            const YamlAccess& access,
                            bool is_reporting);
 
-  void Problem(const SourceRange& where, std::string message, std::string advice = {});
-  void Warn(const SourceRange& where, std::string message);
-  void Wrong(const SourceRange& where,
+  void Problem(const YamlPlace& where, std::string message, std::string advice = {});
+  void Warn(const YamlPlace& where, std::string message);
+  void Wrong(const YamlPlace& where,
              const std::string& path,
              const SchemaType& type,
              const std::string& found);

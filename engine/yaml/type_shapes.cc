@@ -48,6 +48,9 @@ const std::map<std::string, Kind, std::less<>>& ResultKinds() {
       {"pulumiResourceName", Kind::kString},
       {"pulumiResourceType", Kind::kString},
       {"length", Kind::kInteger},
+      {"min", Kind::kNumber},
+      {"max", Kind::kNumber},
+      {"can", Kind::kBoolean},
       {"split", Kind::kList},
       {"stringAsset", Kind::kAsset},
       {"fileAsset", Kind::kAsset},
@@ -95,14 +98,23 @@ YamlShape TypeChecker::ShapeOfCall(const YamlExpr& call) {
     return ShapeOf(*call.argument);
   }
   const YamlTokenUse use = TokenUse(call);
-  const SchemaMember* member =
-      use.token.empty() ? nullptr : packages_.Function(use).member;
+  const SchemaMember* member = use.token.empty() ? nullptr : packages_.Function(use).member;
+  if (call.function == "call") {
+    const YamlExprPtr resource = ArgumentOf(call, "resource");
+    const YamlExprPtr method = ArgumentOf(call, "method");
+    const YamlShape self = resource ? ShapeOf(*resource) : YamlShape();
+    const std::string* name = method ? method->literal.as_string() : nullptr;
+    if (self.member != nullptr && name != nullptr && self.member->methods.contains(*name)) {
+      member = packages_.Method(*self.member, self.member->methods.find(*name)->second).member;
+    }
+  }
   YamlShape shape;
   if (member == nullptr) {
     return shape;
   }
-  const YamlExprPtr returned =
-      call.function == "invoke" ? ArgumentOf(call, "return") : nullptr;
+  const YamlExprPtr returned = call.function == "invoke" || call.function == "call"
+                                   ? ArgumentOf(call, "return")
+                                   : nullptr;
   if (!returned) {
     // A schema without outputs says nothing of the result.
     const bool says_nothing =

@@ -43,7 +43,7 @@ void YamlRun::CheckUndeclared() {
       for (const auto& [name, node] : program_.names) {
         names.push_back(name);
       }
-      Problem(access.where,
+      Problem(SourceRange(access.where),  // a mistake wherever it stands
               fmt::format("no resource, variable or config value is named '{}'", access.root),
               DidYouMean(access.root, names));
     }

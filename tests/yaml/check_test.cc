@@ -171,7 +171,7 @@ TEST_CASE("[Y151] [Y154] what flows through accesses") {
       "resources:\n  a: {type: 'p:Shape'}\n  g: {type: 'p:Group'}\n  q: {type: 'pulumi:providers:p', "
       "properties: {region: eu}}\nvariables: {o: {k: 1, n: {m: [x]}}, s: some}\n";
   const std::vector<Case> cases = {
-      {"outputs: {o: '${a.nosuch}'}\n", "6:14: 'p:index:Shape' has no property 'nosuch'; existing: "},
+      {"outputs: {o: '${a.nosuch}'}\n", "Pulumi.yaml:6:15: 'p:index:Shape' has no property 'nosuch'; existing: "},
       {"outputs: {o: '${a.text.more}'}\n", "'a.text.more' asks for a part of a value of type string"},
       {"outputs: {o: '${a.rule.prt}'}\n", "'p:index:Rule' has no property 'prt'; existing: port"},
       {"outputs: {o: '${a.texts.first}'}\n", "asks a List<string> for the member 'first'"},

@@ -173,7 +173,7 @@ TEST_CASE("[Y112] [Y114] T78 T79 forms of invoke") {
   }
   CHECK(Contains(Wrong("{'fn::invoke': {function: 'p:echo', return: none}}"), "no member 'none'"));
   CHECK(Contains(Wrong("{'fn::invoke': {function: 'p:echo', args: {}}}"), "'args'"));
-  CHECK(Contains(Wrong("{'fn::invoke': {arguments: {}}}"), "names no function"));
+  CHECK(Contains(Wrong("{'fn::invoke': {arguments: {}}}"), "'fn::invoke' has no 'function'"));
 }
 
 TEST_CASE("[Y116] T80 T82 an invoke waits for its arguments and passes its dependencies on") {
@@ -231,6 +231,97 @@ TEST_CASE("[Y132] T87 a variable is evaluated once, used or not") {
       world.Run("variables: {unused: {'fn::p:echo': {}}, used: {'fn::p:echo': {}}}\n"
                 "outputs: {a: '${used}', b: '${used}'}\n"));
   CHECK(world.monitor.invokes.size() == 2);
+}
+
+TEST_CASE("[Y111] B13 try, can, entries, lookup, min and max") {
+  YamlWorld world = World();
+  world.Config("key", R"({"a": 1, "n": null})", true);
+  REQUIRE(
+      world.Run("variables: {m: {'fn::unsecret': '${key}'}, l: [3, 1.5, 2]}\n"
+                "outputs:\n"
+                "  first: {'fn::try': ['${m.a}', other]}\n"
+                "  second: {'fn::try': ['${m.b}', '${m.a[0]}', other]}\n"
+                "  none: [{'fn::try': ['${m.n}', other]}]\n"
+                "  hidden: {'fn::try': ['${key.b}', other]}\n"
+                "  can: {'fn::can': '${m.a}'}\n"
+                "  cannot: {'fn::can': 'x ${m.b}'}\n"
+                "  hides: {'fn::can': '${key.b}'}\n"
+                "  file: {'fn::try': [{'fn::readFile': nothing}, '']}\n"
+                "  entries: {'fn::entries': {b: 2, a: 1}}\n"
+                "  found: {'fn::lookup': ['${m}', a]}\n"
+                "  missed: {'fn::lookup': ['${m}', zz, 9]}\n"
+                "  min: {'fn::min': '${l}'}\n"
+                "  max: {'fn::max': '${l}'}\n"));
+  const PropertyMap& out = world.monitor.outputs;
+  CHECK(out.at("first") == PropertyValue(1));
+  CHECK(out.at("second") == PropertyValue("other"));
+  CHECK(out.at("none") == PropertyValue(PropertyList{Null()}));
+  CHECK(out.at("hidden") == MakeSecret("other"));
+  CHECK(out.at("can") == PropertyValue(true));
+  CHECK(out.at("cannot") == PropertyValue(false));
+  CHECK(out.at("hides") == MakeSecret(PropertyValue(false)));
+  CHECK(out.at("file") == PropertyValue(""));
+  CHECK(out.at("entries") == PropertyValue(PropertyList{PropertyMap{{"key", "a"}, {"value", 1}},
+                                                        PropertyMap{{"key", "b"}, {"value", 2}}}));
+  CHECK(out.at("found") == PropertyValue(1));
+  CHECK(out.at("missed") == PropertyValue(9));
+  CHECK(out.at("min") == PropertyValue(1.5));
+  CHECK(out.at("max") == PropertyValue(3));
+  CHECK(Contains(Wrong("{'fn::try': ['${x.y}', '${v.a[0]}']}"), "'x'"));
+  CHECK(Contains(Wrong("{'fn::try': a}"), "needs a list"));
+  CHECK(Contains(Wrong("{'fn::min': [a]}"), "needs a list of numbers"));
+  CHECK(Contains(Wrong("{'fn::lookup': [{a: 1}, b]}"), "finds no key 'b' and has no default"));
+  CHECK(Contains(Wrong("{'fn::entries': [a]}"), "needs a map"));
+}
+
+TEST_CASE("[Y111] B66 a method of a resource is called") {
+  YamlWorld world = World();
+  world.monitor.schemas["m"] = R"({"name": "m", "resources": {"m:index:Door": {
+      "methods": {"open": "m:index:Door/open"}, "isComponent": true}},
+    "functions": {"m:index:Door/open": {
+      "inputs": {"properties": {"__self__": {"$ref": "#/resources/m:index:Door"},
+                                "wide": {"type": "boolean"}}, "required": ["__self__", "wide"]},
+      "outputs": {"properties": {"state": {"type": "string"}}}}}})";
+  world.monitor.call = [](const CallGoal& goal) {
+    CallResponse response;
+    response.result["state"] = *goal.args.at("wide").as_bool() ? "wide" : "ajar";
+    return response;
+  };
+  REQUIRE(
+      world.Run("resources: {d: {type: 'm:Door'}}\n"
+                "variables: {v: {'fn::call': {resource: '${d}', method: open, arguments: {wide: true}}}}\n"
+                "outputs: {s: '${v.state}', t: {'fn::call': {resource: '${d}', method: open, "
+                "arguments: {wide: false}, return: state}}}\n"));
+  CHECK(world.monitor.outputs.at("s") == PropertyValue("wide"));
+  CHECK(world.monitor.outputs.at("t") == PropertyValue("ajar"));
+  REQUIRE(world.monitor.calls.size() == 2);
+  CHECK(world.monitor.calls[0].token == "m:index:Door/open");
+  CHECK(world.monitor.calls[0].args.at("__self__").as_reference() != nullptr);
+  CHECK(world.monitor.calls[0].arg_dependencies.at("__self__").size() == 1);
+  const std::vector<std::pair<const char*, const char*>> wrong = {
+      {"{resource: '${d}', method: opne, arguments: {wide: true}}",
+       "'m:index:Door' has no method 'opne'; existing: open"},
+      {"{resource: '${d}', method: open}", "the property 'wide' is missing"},
+      {"{resource: '${d}', method: open, arguments: {wide: 1}}", "'wide' must be boolean, not 1"},
+      {"{resource: '${d}', method: open, arguments: {wide: true}, return: sate}",
+       "the result of 'm:index:Door/open' has no member 'sate'; existing: state"},
+      {"{resource: text, method: open}", "'resource' must be a resource"},
+      {"{method: open}", "'fn::call' has no 'resource'"},
+      {"{resource: '${d}', method: '${d.urn}'}", "'method' of 'fn::call' must be a literal string"},
+      {"{resource: '${d}', method: open, args: {}}", "'args' is not known in 'fn::call'"}};
+  for (const auto& [form, error] : wrong) {
+    INFO(form);
+    YamlWorld bad = World();
+    bad.monitor.schemas["m"] = world.monitor.schemas["m"];
+    CHECK_FALSE(bad.Run("resources: {d: {type: 'm:Door'}}\nvariables: {v: {'fn::call': " +
+                        std::string(form) + "}}\n"));
+    CHECK(bad.monitor.HasError(error));
+    CHECK(bad.monitor.log.empty());
+  }
+}
+
+TEST_CASE("[Y118] T76 an asset stands alone in its map") {
+  CHECK(Contains(Wrong("{'fn::stringAsset': x, other: y}"), "stands beside other keys"));
 }
 
 }  // namespace davit::testing

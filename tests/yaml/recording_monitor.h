@@ -23,6 +23,7 @@ class RecordingMonitor final : public Monitor {
   std::vector<Goal> registered;  ///< without the root stack
   std::vector<ReadGoal> reads;
   std::vector<InvokeGoal> invokes;
+  std::vector<CallGoal> calls;
   std::vector<PackageDescriptor> packages;
   std::vector<std::string> log;  ///< "register a", "read b", "invoke p:m:f"
   std::vector<std::string> errors;
@@ -42,6 +43,7 @@ class RecordingMonitor final : public Monitor {
   std::set<std::string> failing;  ///< names whose registration fails
   std::function<RegisterResponse(const Goal&, RegisterResponse)> respond;
   std::function<Result<InvokeOutcome>(const InvokeGoal&)> invoke;
+  std::function<CallResponse(const CallGoal&)> call;
   std::function<RegisterResponse(const ReadGoal&, RegisterResponse)> respond_read;
 
   Task<Result<RegisterResponse>> RegisterResource(Goal goal) override {
@@ -93,8 +95,9 @@ class RecordingMonitor final : public Monitor {
   Task<Result<RegisterResponse>> RegisterTransformed(Goal, std::vector<Transform>) override {
     co_return Fail(ErrorKind::kBug, "a YAML program has no transforms");
   }
-  Task<Result<CallResponse>> Call(CallGoal) override {
-    co_return Fail(ErrorKind::kBug, "a YAML program calls no methods");
+  Task<Result<CallResponse>> Call(CallGoal goal) override {
+    calls.push_back(goal);
+    co_return call ? call(goal) : CallResponse();
   }
   void RegisterStackTransform(Transform) override { DAVIT_CHECK(false, "not from YAML"); }
   void RegisterStackInvokeTransform(InvokeTransform) override {
