@@ -472,6 +472,10 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
                        urn.text()),
            "target that resource too, or let the program register this one first"));
   }
+  if (context_.makes_nothing() && work.old_state && work.old_state->custom != goal.custom) {
+    work.old_state = nullptr;  // the other kind is no object of this one, and none is made
+    work.renamed_from = Urn();
+  }
   const bool refreshes =
       options.run_program && (options.mode == DeploymentMode::kRefresh ||
                               (options.refresh_first && !context_.makes_nothing()));
