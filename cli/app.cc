@@ -9,6 +9,7 @@
 #include "cli/local_assets.h"
 #include "cli/workspace/stack_file.h"
 #include "engine/base/cancel.h"
+#include "engine/base/uuid.h"
 #include "engine/ids.h"
 #include "engine/plan/provider_inputs.h"
 #include "engine/run/provider_pool.h"
@@ -28,19 +29,7 @@ constexpr auto kTickInterval = std::chrono::milliseconds(50);
 
 class SystemIds final : public Ids {
  public:
-  std::string NewUuid() override {
-    std::string bytes = RandomBytes(16);
-    bytes[6] = static_cast<char>((static_cast<unsigned char>(bytes[6]) & 0x0FU) | 0x40U);
-    bytes[8] = static_cast<char>((static_cast<unsigned char>(bytes[8]) & 0x3FU) | 0x80U);
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string text;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      text += i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
-      text += kDigits[static_cast<unsigned char>(bytes[i]) >> 4U];
-      text += kDigits[static_cast<unsigned char>(bytes[i]) & 0x0FU];
-    }
-    return text;
-  }
+  std::string NewUuid() override { return UuidText(RandomBytes(16)); }
   std::string RandomBytes(int count) override {
     const std::size_t size = static_cast<std::size_t>(count);
     if (left_.size() < size) {  // taken in bulk: each request has its price

@@ -1,58 +1,9 @@
-#include "cli/options.h"
+#include "cli/command_table.h"
 
 namespace davit {
 namespace {
 
-using Kind = FlagSpec::Kind;
-using Support = FlagSpec::Support;
-using Flags = std::vector<FlagSpec>;
-
-FlagSpec Switch(std::string name, char short_name, std::string help) {
-  return {std::move(name), short_name, Kind::kBool, "", std::move(help), Support::kYes};
-}
-FlagSpec Value(std::string name, char short_name, std::string value_name, std::string help) {
-  return {std::move(name),
-          short_name,
-          Kind::kText,
-          std::move(value_name),
-          std::move(help),
-          Support::kYes};
-}
-FlagSpec ListOf(std::string name, char short_name, std::string value_name, std::string help) {
-  return {std::move(name),
-          short_name,
-          Kind::kList,
-          std::move(value_name),
-          std::move(help),
-          Support::kYes};
-}
-FlagSpec Refused(std::string name, Kind kind, char short_name = 0) {
-  return {std::move(name), short_name, kind, "VALUE", "", Support::kRefused};
-}
-FlagSpec NoEffect(std::string name, Kind kind, std::string help) {
-  return {std::move(name), 0, kind, "VALUE", std::move(help), Support::kNoEffect};
-}
-
-Flags Join(Flags first, const Flags& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-FlagSpec Stack() {
-  return Value("stack", 's', "NAME", "the stack to use instead of the selected one");
-}
-FlagSpec ConfigFile() {
-  return Value("config-file", 0, "FILE", "use this file instead of Pulumi.<stack>.yaml");
-}
-FlagSpec ShowSecrets() {
-  return Switch("show-secrets", 0, "show secret values in clear");
-}
-FlagSpec Json() {
-  return Switch("json", 'j', "print JSON");
-}
-FlagSpec Yes() {
-  return Switch("yes", 'y', "approve without asking");
-}
+using namespace flag_specs;
 
 FlagSpec Message() {
   return Value("message", 'm', "TEXT", "a note for the history (which davit does not keep yet)");
@@ -252,197 +203,6 @@ std::vector<CommandSpec> RunCommands() {
   return commands;
 }
 
-std::vector<CommandSpec> StackCommands() {
-  return {
-      {"stack",
-       {},
-       "",
-       "show the stack, its resources and outputs",
-       0,
-       0,
-       {Stack(),
-        Switch("show-ids", 'i', "also show ids"),
-        Switch("show-urns", 'u', "also show URNs"),
-        ShowSecrets(),
-        Switch("show-name", 0, "show the name and nothing else"),
-        Refused("output", Kind::kText)}},
-      {"stack init",
-       {"stack new", "stack create", "stack setup"},
-       "[NAME]",
-       "create a stack and select it",
-       0,
-       1,
-       {Stack(),
-        Switch("no-select", 0, "do not select it"),
-        ConfigFile(),
-        Value("secrets-provider", 0, "default|passphrase", "how secrets are encrypted"),
-        Yes(),
-        Refused("copy-config-from", Kind::kText),
-        Refused("teams", Kind::kList)}},
-      {"stack ls",
-       {},
-       "",
-       "list stacks",
-       0,
-       0,
-       {Json(),
-        Switch("all", 'a', "stacks of every project"),
-        Value("project", 'p', "NAME", "stacks of this project"),
-        Refused("organization", Kind::kText, 'o'),
-        Refused("tag", Kind::kText, 't')}},
-      {"stack select",
-       {},
-       "[NAME]",
-       "choose the stack that commands use",
-       0,
-       1,
-       {Stack(),
-        Switch("create", 'c', "create it if it does not exist"),
-        Value("secrets-provider",
-              0,
-              "default|passphrase",
-              "how secrets are encrypted when it is created")}},
-      {"stack unselect", {}, "", "forget the selected stack", 0, 0, {}},
-      {"stack rm",
-       {"stack remove"},
-       "[NAME]",
-       "delete a stack, its history and its configuration",
-       0,
-       1,
-       {Stack(),
-        Switch("force", 'f', "even if resources remain"),
-        Yes(),
-        Switch("preserve-config", 0, "keep the stack file"),
-        ConfigFile(),
-        Refused("remove-backups", Kind::kBool)}},
-      {"stack rename",
-       {},
-       "NEW-NAME",
-       "give a stack another name, with its state and its configuration",
-       1,
-       1,
-       {Stack(), ConfigFile()}},
-      {"stack output",
-       {},
-       "[NAME]",
-       "show outputs",
-       0,
-       1,
-       {Stack(), Json(), Switch("shell", 0, "print assignments for a shell"), ShowSecrets()}},
-      {"stack export",
-       {},
-       "",
-       "print the stack's deployment as JSON",
-       0,
-       0,
-       {Stack(),
-        Value("file", 0, "FILE", "write to this file instead of standard output"),
-        ShowSecrets(),
-        Refused("version", Kind::kText)}},
-      {"stack import",
-       {},
-       "",
-       "replace the stack's deployment",
-       0,
-       0,
-       {Stack(),
-        Value("file", 0, "FILE", "read this file instead of standard input"),
-        Switch("force", 'f', "even if it looks wrong")}},
-  };
-}
-
-std::vector<CommandSpec> ConfigCommands() {
-  const FlagSpec path = Switch("path", 0, "KEY is a path to a property inside a value");
-  return {
-      {"config",
-       {"config ls"},
-       "",
-       "list configuration",
-       0,
-       0,
-       {Stack(), ConfigFile(), Json(), ShowSecrets(), Refused("open", Kind::kBool)}},
-      {"config get",
-       {},
-       "KEY",
-       "print one value, secrets in clear",
-       1,
-       1,
-       {Stack(), ConfigFile(), Json(), path}},
-      {"config set",
-       {},
-       "KEY [VALUE]",
-       "set a value; without VALUE it is read from standard input",
-       1,
-       2,
-       {Stack(),
-        ConfigFile(),
-        path,
-        Switch("secret", 0, "store it encrypted"),
-        Switch("plaintext", 0, "store it in clear, even if it looks like a secret"),
-        Value("type", 0, "string|bool|int|float", "the type in the file"),
-        Switch("raw", 0, "keep a newline at the end of piped input")}},
-      {"config rm", {}, "KEY", "remove a value", 1, 1, {Stack(), ConfigFile(), path}},
-      {"config set-all",
-       {},
-       "",
-       "set several values",
-       0,
-       0,
-       {Stack(),
-        ConfigFile(),
-        path,
-        ListOf("plaintext", 0, "KEY=VALUE", "a value in clear"),
-        ListOf("secret", 0, "KEY=VALUE", "a value to encrypt"),
-        Refused("json", Kind::kText)}},
-      {"config rm-all",
-       {},
-       "KEY...",
-       "remove several values",
-       1,
-       1000,
-       {Stack(), ConfigFile(), path}},
-  };
-}
-
-std::vector<CommandSpec> StateCommands() {
-  const FlagSpec all = Switch("all", 0, "every resource of the stack");
-  CommandSpec group;
-  group.name = "state";
-  group.summary = "correct the state by hand; no provider is asked";
-  group.is_group = true;
-  return {
-      group,
-      {"state delete",
-       {"state rm", "state remove"},
-       "[URN...]",
-       "forget resources, which go on to exist",
-       0,
-       1000,
-       {Stack(),
-        all,
-        Switch("force", 0, "protected ones too"),
-        Switch("target-dependents", 0, "also what depends on them"),
-        Yes()}},
-      {"state rename", {}, "URN NAME", "give a resource another name", 2, 2, {Stack(), Yes()}},
-      {"state protect",
-       {},
-       "[URN...]",
-       "keep resources from being deleted",
-       0,
-       1000,
-       {Stack(), all, Yes()}},
-      {"state unprotect", {}, "[URN...]", "undo it", 0, 1000, {Stack(), all, Yes()}},
-      {"state taint",
-       {},
-       "URN...",
-       "have resources replaced by the next update",
-       1,
-       1000,
-       {Stack(), Yes()}},
-      {"state untaint", {}, "[URN...]", "undo it", 0, 1000, {Stack(), all, Yes()}},
-  };
-}
-
 CommandSpec Missing(std::string name, std::string summary, std::vector<std::string> aliases = {}) {
   CommandSpec command;
   command.name = std::move(name);
@@ -475,35 +235,18 @@ const std::vector<CommandSpec>& Commands() {
                    {Stack(), Yes()}});
     all.push_back({"version", {}, "", "print the version", 0, 0, {}});
     all.push_back({"help", {}, "[COMMAND]", "explain a command", 0, 3, {}});
-    for (const char* name : {"about",
-                             "console",
-                             "convert",
-                             "do",
-                             "env",
-                             "install",
-                             "login",
-                             "logout",
-                             "logs",
-                             "new",
-                             "package",
-                             "plugin",
-                             "policy",
-                             "schema",
-                             "watch",
-                             "whoami",
-                             "config cp",
-                             "config refresh",
-                             "config env",
-                             "stack change-secrets-provider",
-                             "stack graph",
-                             "stack history",
-                             "stack migrate",
-                             "stack tag",
-                             "state edit",
-                             "state get",
-                             "state move",
-                             "state repair",
-                             "state upgrade"}) {
+    for (const char* name : {"about",         "console",
+                             "convert",       "do",
+                             "env",           "install",
+                             "login",         "logout",
+                             "logs",          "new",
+                             "package",       "plugin",
+                             "policy",        "schema",
+                             "watch",         "whoami",
+                             "config cp",     "config refresh",
+                             "config env",    "stack change-secrets-provider",
+                             "stack history", "stack migrate",
+                             "state edit",    "state upgrade"}) {
       all.push_back(Missing(name, ""));
     }
     return all;

@@ -91,6 +91,8 @@ bool IsGroup(std::string_view name) {
   });
 }
 
+constexpr std::size_t kMaxCommandWords = 3;
+
 class Parser {
  public:
   explicit Parser(const std::vector<std::string>& words) : words_(words) {}
@@ -120,7 +122,7 @@ class Parser {
   // The command's words come first; flags may stand before and between them.
   Result<void> FindCommandWords() {
     std::vector<std::pair<std::size_t, std::string>> plain;
-    for (std::size_t i = 0; i < words_.size() && plain.size() < 2; ++i) {
+    for (std::size_t i = 0; i < words_.size() && plain.size() < kMaxCommandWords; ++i) {
       const std::string& word = words_[i];
       if (word == "--") {
         break;
@@ -134,21 +136,22 @@ class Parser {
     if (plain.empty()) {
       return {};
     }
-    if (plain.size() > 1 && IsGroup(plain[0].second)) {
-      if (const CommandSpec* found = FindCommand(plain[0].second + " " + plain[1].second)) {
-        invocation_.command = found;
-        command_words_ = {plain[0].first, plain[1].first};
-        return {};
+    std::string name;
+    for (const auto& [at, word] : plain) {
+      const CommandSpec* longer = FindCommand(name + word);
+      if (longer == nullptr) {
+        break;
       }
+      invocation_.command = longer;
+      command_words_.push_back(at);
+      name = longer->name + " ";
     }
-    invocation_.command = FindCommand(plain[0].second);
-    command_words_ = {plain[0].first};
     if (invocation_.command == nullptr) {
       return UnknownCommand(plain[0].second, "");
     }
-    if (plain.size() > 1 && IsGroup(plain[0].second) && invocation_.command->max_arguments == 0 &&
-        invocation_.command->is_supported) {
-      return UnknownCommand(plain[1].second, plain[0].second + " ");
+    if (plain.size() > command_words_.size() && IsGroup(invocation_.command->name) &&
+        invocation_.command->max_arguments == 0 && invocation_.command->is_supported) {
+      return UnknownCommand(plain[command_words_.size()].second, name);
     }
     return {};
   }

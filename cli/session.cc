@@ -119,8 +119,10 @@ std::string ConfigPath(const Context& context,
   return workspace.StackFilePath(stack);
 }
 
-Result<StackRef> ChosenStack(Context& context, const Workspace& workspace) {
-  std::string name = context.invocation().Text("stack");
+Result<StackRef> ChosenStack(Context& context,
+                             const Workspace& workspace,
+                             const std::string& named) {
+  std::string name = named.empty() ? context.invocation().Text("stack") : named;
   Result<std::string> selected = workspace.SelectedStack();
   if (name.empty()) {
     DAVIT_TRY(name, std::move(selected));
@@ -135,9 +137,9 @@ Result<StackRef> ChosenStack(Context& context, const Workspace& workspace) {
   return ParseStackRef(name, workspace.project().name);
 }
 
-Result<StackSession> OpenStack(Context& context) {
+Result<StackSession> OpenStack(Context& context, const std::string& named) {
   DAVIT_TRY(Workspace workspace, OpenWorkspace(context));
-  DAVIT_TRY(StackRef stack, ChosenStack(context, workspace));
+  DAVIT_TRY(StackRef stack, ChosenStack(context, workspace, named));
   DAVIT_TRY(std::unique_ptr<Backend> backend, OpenWorkspaceBackend(workspace));
   DAVIT_TRY(const bool exists, backend->Exists(stack));
   if (!exists) {

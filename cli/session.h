@@ -39,10 +39,12 @@ std::unique_ptr<StackSecrets> MakeSecrets(const Context& context);
 std::string ConfigPath(const Context& context,
                        const Workspace& workspace,
                        const std::string& stack);
-/// The stack of `--stack`, else the selected one; an error that names `stack select` and `stack
-/// init` (C4).
-Result<StackRef> ChosenStack(Context& context, const Workspace& workspace);
+/// The stack of this name, else that of `--stack`, else the selected one; an error that names
+/// `stack select` and `stack init` (C4).
+Result<StackRef> ChosenStack(Context& context,
+                             const Workspace& workspace,
+                             const std::string& named = "");
 /// Everything, for a stack that exists; otherwise status 6 with advice.
-Result<StackSession> OpenStack(Context& context);
+Result<StackSession> OpenStack(Context& context, const std::string& named = "");
 
 }  // namespace davit

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/urn_rewrite.h"
 #include "engine/model/references.h"
 
 namespace davit {
@@ -23,37 +24,6 @@ class StackNames {
     return Urn::Make(to_, urn.project(), Urn(), urn.qualified_type(), name);
   }
 
-  PropertyMap Of(const PropertyMap& map) const {
-    PropertyMap renamed;
-    for (const auto& [key, value] : map) {
-      renamed.emplace(key, Of(value));
-    }
-    return renamed;
-  }
-
-  PropertyValue Of(const PropertyValue& value) const {
-    switch (value.kind()) {
-      case ValueKind::kList: {
-        PropertyList items;
-        for (const PropertyValue& item : *value.as_list()) {
-          items.push_back(Of(item));
-        }
-        return items;
-      }
-      case ValueKind::kMap:
-        return Of(*value.as_map());
-      case ValueKind::kSecret:
-        return MakeSecret(Of(value.as_secret()->Reveal()));
-      case ValueKind::kReference: {
-        ResourceReference reference = *value.as_reference();
-        reference.urn = Of(Urn::Trusted(reference.urn)).text();
-        return reference;
-      }
-      default:
-        return value;
-    }
-  }
-
   StatePtr Of(const ResourceState& state) const {
     auto renamed = std::make_shared<ResourceState>(state);
     renamed->urn = Of(state.urn);
@@ -61,9 +31,10 @@ class StackNames {
     for (Urn& alias : renamed->aliases) {
       alias = Of(alias);
     }
-    renamed->inputs = Of(state.inputs);
-    renamed->outputs = Of(state.outputs);
-    renamed->replacement_trigger = Of(state.replacement_trigger);
+    const UrnRenaming rename = [this](const Urn& urn) { return Of(urn); };
+    renamed->inputs = WithRenamedUrns(state.inputs, rename);
+    renamed->outputs = WithRenamedUrns(state.outputs, rename);
+    renamed->replacement_trigger = WithRenamedUrns(state.replacement_trigger, rename);
     return renamed;
   }
 

@@ -15,18 +15,6 @@ namespace {
 
 using Records = std::vector<StatePtr>;
 
-Unexpected NoSuchResource(const Urn& urn, const Snapshot& snapshot) {
-  std::vector<std::string> known;
-  for (const StatePtr& record : snapshot.resources) {
-    known.push_back(record->urn.text());
-  }
-  const std::optional<std::string> near = NearestName(urn.text(), known);
-  return Fail(ErrorKind::kInvalid,
-              fmt::format("no such resource '{}' exists in the current state", urn.text()),
-              fmt::format("{}`davit stack --show-urns` lists the URNs of the stack",
-                          near ? fmt::format("did you mean '{}'? ", *near) : ""));
-}
-
 // The one record of a URN.
 Result<StatePtr> OnlyRecord(const Urn& urn, const Snapshot& snapshot) {
   Records found;
@@ -103,6 +91,18 @@ StatePtr WithoutEmptyDependencies(const ResourceState& record) {
 }
 
 }  // namespace
+
+Unexpected NoSuchResource(const Urn& urn, const Snapshot& snapshot) {
+  std::vector<std::string> known;
+  for (const StatePtr& record : snapshot.resources) {
+    known.push_back(record->urn.text());
+  }
+  const std::optional<std::string> near = NearestName(urn.text(), known);
+  return Fail(ErrorKind::kInvalid,
+              fmt::format("no such resource '{}' exists in the current state", urn.text()),
+              fmt::format("{}`davit stack --show-urns` lists the URNs of the stack",
+                          near ? fmt::format("did you mean '{}'? ", *near) : ""));
+}
 
 Result<void> DeleteRecords(const StateDeleteRequest& request, Snapshot* snapshot) {
   DAVIT_TRY(const std::set<StatePtr> chosen, RecordsToDelete(request, *snapshot));

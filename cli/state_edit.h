@@ -10,6 +10,9 @@
 
 namespace davit {
 
+/// The error for a URN that no record has; it names the nearest one.
+Unexpected NoSuchResource(const Urn& urn, const Snapshot& snapshot);
+
 struct StateDeleteRequest {
   std::vector<Urn> urns;
   bool all = false;         ///< every record

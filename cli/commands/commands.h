@@ -23,6 +23,11 @@ Result<int> CancelStack(Context& context);
 Result<int> ShowOutputs(Context& context);
 Result<int> ExportStack(Context& context);
 Result<int> ImportStack(Context& context);
+Result<int> ListTags(Context& context);
+Result<int> GetTag(Context& context);
+Result<int> SetTag(Context& context);
+Result<int> RemoveTag(Context& context);
+Result<int> DrawStack(Context& context);
 
 Result<int> ListConfig(Context& context);
 Result<int> GetConfig(Context& context);
@@ -37,6 +42,9 @@ Result<int> ProtectState(Context& context);
 Result<int> UnprotectState(Context& context);
 Result<int> TaintState(Context& context);
 Result<int> UntaintState(Context& context);
+Result<int> GetState(Context& context);
+Result<int> MoveState(Context& context);
+Result<int> RepairState(Context& context);
 
 /// Reads the words of the command line and runs what they name. Never throws.
 int RunCommandLine(const std::vector<std::string>& words,

@@ -514,7 +514,7 @@ Result<void> DeployCommand::AfterDestroy() {
     return {};
   }
   if (words.Bool("remove")) {
-    DAVIT_TRY_VOID(DeleteLockedStack(*session_, false, false));
+    DAVIT_TRY_VOID(DeleteLockedStack(*session_, false, false, false));
   }
   if (!is_quiet) {
     context_.Out(

@@ -2,13 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 
 namespace davit {
 
-Result<void> DeleteLockedStack(StackSession& session, bool force, bool preserve_config) {
-  DAVIT_TRY_VOID(session.backend->Remove(session.stack, force));
+bool IsApproved(const Context& context) {
+  return context.invocation().Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");
+}
+
+Result<std::shared_ptr<SecretsManager>> ManagerForSaving(StackSession& session,
+                                                         const Snapshot& snapshot) {
+  DAVIT_TRY(std::shared_ptr<SecretsManager> manager,
+            session.secrets->Resolve(session.file, snapshot.secrets_type, snapshot.secrets_state));
+  const bool has_secrets = std::ranges::any_of(snapshot.resources, [](const StatePtr& state) {
+    return ContainsSecrets(state->inputs) || ContainsSecrets(state->outputs);
+  });
+  if (!manager && has_secrets) {
+    DAVIT_TRY(manager, session.ManagerForWriting());
+    DAVIT_TRY_VOID(session.file.Save());
+  }
+  return manager;
+}
+
+Result<void> DeleteLockedStack(StackSession& session,
+                               bool force,
+                               bool preserve_config,
+                               bool remove_backups) {
+  DAVIT_TRY_VOID(session.backend->Remove(session.stack, force, remove_backups));
   if (!preserve_config) {
     std::error_code failure;
     std::filesystem::remove(session.file.path(), failure);
@@ -26,9 +48,22 @@ Result<void> DeleteLockedStack(StackSession& session, bool force, bool preserve_
   return {};
 }
 
-Result<void> DeleteStack(StackSession& session, bool force, bool preserve_config) {
+Result<void> DeleteStack(StackSession& session,
+                         bool force,
+                         bool preserve_config,
+                         bool remove_backups) {
   DAVIT_TRY(const std::unique_ptr<StackLock> lock, session.backend->Lock(session.stack));
-  return DeleteLockedStack(session, force, preserve_config);
+  return DeleteLockedStack(session, force, preserve_config, remove_backups);
+}
+
+Result<bool> WantsJson(const Context& context) {
+  const std::string form = context.invocation().Text("output");
+  if (!form.empty() && form != "default" && form != "json") {
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("'{}' is not a value for --output", form),
+                "use default or json");
+  }
+  return form == "json";
 }
 
 std::string JsonTime(WallTime time) {

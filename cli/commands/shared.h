@@ -10,9 +10,25 @@ namespace davit {
 
 /// Deletes the stack and, unless kept, its configuration file; the stack is then not selected any
 /// more (S150).
-Result<void> DeleteStack(StackSession& session, bool force, bool preserve_config);
+Result<void> DeleteStack(StackSession& session,
+                         bool force,
+                         bool preserve_config,
+                         bool remove_backups);
 /// The same while the caller holds the lock.
-Result<void> DeleteLockedStack(StackSession& session, bool force, bool preserve_config);
+Result<void> DeleteLockedStack(StackSession& session,
+                               bool force,
+                               bool preserve_config,
+                               bool remove_backups);
+
+/// `--yes`, or its environment variable (C72).
+bool IsApproved(const Context& context);
+/// The manager to write a snapshot with: that of the stack file, else its own, else, if anything in
+/// it is secret, a new one whose salt is stored in the stack file.
+Result<std::shared_ptr<SecretsManager>> ManagerForSaving(StackSession& session,
+                                                         const Snapshot& snapshot);
+
+/// Whether `--output` asks for JSON; a value that it does not have is an error.
+Result<bool> WantsJson(const Context& context);
 
 /// `2006-01-02T15:04:05.000Z` (C65).
 std::string JsonTime(WallTime time);

@@ -73,23 +73,23 @@ Result<void> CreateStack(
   return {};
 }
 
-bool IsApproved(const Context& context) {
-  return context.invocation().Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");
-}
-
-// The stack given as argument, by --stack or by selection.
-Result<StackSession> OpenNamedStack(Context& context) {
-  Invocation named = context.invocation();
-  if (!named.arguments.empty()) {
-    named.Set("stack", {named.arguments[0]});
+// C32: `name`, or `name=value`.
+Result<void> KeepTagged(Backend& backend,
+                        const std::string& filter,
+                        std::vector<StackSummary>* stacks) {
+  const std::size_t equals = filter.find('=');
+  std::vector<StackSummary> kept;
+  for (StackSummary& stack : *stacks) {
+    using StackTags = std::map<std::string, std::string>;
+    DAVIT_TRY(const StackTags tags, backend.Tags(StackRef{stack.project, stack.name}));
+    const auto tag = tags.find(filter.substr(0, equals));
+    const bool has_any_value = equals == std::string::npos;
+    if (tag != tags.end() && (has_any_value || tag->second == filter.substr(equals + 1))) {
+      kept.push_back(std::move(stack));
+    }
   }
-  Context with_name(named, context.environment(), context.directory(), context.program_folder());
-  Result<StackSession> opened = OpenStack(with_name);
-  if (!opened) {
-    return context.Failure(static_cast<ExitCode>(with_name.failure_code()),
-                           std::move(opened).error());
-  }
-  return opened;
+  *stacks = std::move(kept);
+  return {};
 }
 
 // C75.
@@ -163,13 +163,14 @@ Result<int> RemoveStack(Context& context) {
   if (!is_approved && !context.is_interactive()) {
     return Fail(ErrorKind::kRefused, "non-interactive mode requires --yes flag");
   }
-  DAVIT_TRY(StackSession session, OpenNamedStack(context));
+  DAVIT_TRY(StackSession session, OpenStack(context, NameGiven(context)));
   const std::string& name = session.stack.stack;
   if (!is_approved) {
     DAVIT_TRY_VOID(ConfirmByName(
         context, fmt::format("This will permanently remove the stack '{}'.\n", name), name));
   }
-  DAVIT_TRY_VOID(DeleteStack(session, words.Bool("force"), words.Bool("preserve-config")));
+  DAVIT_TRY_VOID(DeleteStack(
+      session, words.Bool("force"), words.Bool("preserve-config"), words.Bool("remove-backups")));
   context.Out(fmt::format("Stack '{}' has been removed!\n", name));
   return kExitOk;
 }
@@ -227,7 +228,7 @@ Result<int> RenameStack(Context& context) {
 
 // C24.
 Result<int> CancelStack(Context& context) {
-  DAVIT_TRY(StackSession session, OpenNamedStack(context));
+  DAVIT_TRY(StackSession session, OpenStack(context, NameGiven(context)));
   const std::string& name = session.stack.stack;
   if (!IsApproved(context) && context.is_interactive()) {
     DAVIT_TRY_VOID(ConfirmByName(
@@ -259,6 +260,9 @@ Result<int> ListStacks(Context& context) {
     project.reset();
   }
   DAVIT_TRY(std::vector<StackSummary> stacks, backend->List(project));
+  if (words.IsSet("tag")) {
+    DAVIT_TRY_VOID(KeepTagged(*backend, words.Text("tag"), &stacks));
+  }
   std::sort(stacks.begin(), stacks.end(), [](const StackSummary& a, const StackSummary& b) {
     return a.name != b.name ? a.name < b.name : a.project < b.project;
   });

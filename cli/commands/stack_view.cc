@@ -58,6 +58,48 @@ std::string OutputsSection(const PropertyMap& outputs, SecretForm form) {
   return out + TableText(rows, 4);
 }
 
+// C31, C68.
+Result<std::string> StackJson(StackSession& session, const Snapshot& snapshot, SecretForm form) {
+  using StackTags = std::map<std::string, std::string>;
+  DAVIT_TRY(const StackTags tags, session.backend->Tags(session.stack));
+  JsonWriter json(2);
+  json.BeginObject();
+  json.Key("project").String(session.stack.project);
+  json.Key("stack").String(session.stack.stack);
+  json.Key("backend").String(session.backend->url());
+  json.Key("tags").BeginObject();
+  for (const auto& [name, value] : tags) {
+    json.Key(name).String(value);
+  }
+  json.EndObject();
+  if (snapshot.manifest_time) {
+    json.Key("manifest").BeginObject();
+    json.Key("time").String(JsonTime(*snapshot.manifest_time));
+    json.Key("pulumiVersion").String(snapshot.manifest_version);
+    json.EndObject();
+  }
+  if (!snapshot.secrets_type.empty()) {
+    json.Key("secretsProvider").BeginObject().Key("type").String(snapshot.secrets_type);
+    DAVIT_TRY(const std::string salt, SaltOf(snapshot.secrets_state));
+    json.Key("state").BeginObject().Key("salt").String(salt).EndObject().EndObject();
+  }
+  json.Key("resources").BeginArray();
+  for (const StatePtr& record : snapshot.resources) {
+    json.BeginObject().Key("urn").String(record->urn.text()).Key("type").String(record->type);
+    json.Key("name").String(record->urn.name());
+    if (!record->id.empty()) {
+      json.Key("id").String(record->id);
+    }
+    if (!record->parent.empty()) {
+      json.Key("parent").String(record->parent.text());
+    }
+    json.EndObject();
+  }
+  json.EndArray().Key("outputs");
+  WriteMap(OutputsOf(snapshot), form, &json);
+  return json.EndObject().Take();
+}
+
 // For a POSIX shell, as recorded: backslashes, and quotes only around line breaks.
 std::string ShellQuoted(const std::string& text) {
   if (text.empty()) {
@@ -167,6 +209,12 @@ Result<int> ShowStack(Context& context) {
   const bool show_secrets = words.Bool("show-secrets");
   DAVIT_TRY(const LoadedStack loaded, LoadForLooking(session, show_secrets));
   const Snapshot& snapshot = loaded.snapshot;
+  DAVIT_TRY(const bool as_json, WantsJson(context));
+  if (as_json) {
+    DAVIT_TRY(const std::string json, StackJson(session, snapshot, FormOf(show_secrets)));
+    context.Out(json + "\n");
+    return kExitOk;
+  }
   std::string out = fmt::format(
       "Current stack is {}:\n    Kept in {}\n", session.stack.stack, session.backend->url());
   if (snapshot.manifest_time) {
@@ -280,18 +328,8 @@ Result<int> ImportStack(Context& context) {
     context.Warn(warning);
   }
   DAVIT_TRY(std::shared_ptr<SecretsManager> manager, session.Manager());
-  if (!manager && !snapshot.secrets_type.empty()) {
-    DAVIT_TRY(
-        manager,
-        session.secrets->Resolve(session.file, snapshot.secrets_type, snapshot.secrets_state));
-  }
-  const bool has_secrets =
-      std::any_of(snapshot.resources.begin(), snapshot.resources.end(), [](const StatePtr& state) {
-        return ContainsSecrets(state->inputs) || ContainsSecrets(state->outputs);
-      });
-  if (!manager && has_secrets) {
-    DAVIT_TRY(manager, session.ManagerForWriting());
-    DAVIT_TRY_VOID(session.file.Save());
+  if (!manager) {
+    DAVIT_TRY(manager, ManagerForSaving(session, snapshot));
   }
   DAVIT_TRY_VOID(session.backend->Save(session.stack, snapshot, manager));
   context.Out("Import complete.\n");

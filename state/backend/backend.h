@@ -2,6 +2,7 @@
 // Where stacks are kept. All calls block (they run on the engine's work pool or before and after a run); one process may
 // use a backend from one thread at a time. The file backend follows section 6 of state.md; locking is davit's own (flock).
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,8 +70,12 @@ class Backend {
   virtual Result<bool> Exists(const StackRef& stack) = 0;
   /// A new stack without resources; `secrets` may be null (then no `secrets_providers` is written). Refused when it exists.
   virtual Result<void> Create(const StackRef& stack, SecretsManager* secrets) = 0;
-  /// Deletes a stack (S150): refused while resources other than the root stack remain, unless forced. Needs the lock.
-  virtual Result<void> Remove(const StackRef& stack, bool force) = 0;
+  /// Deletes a stack (S150): refused while resources other than the root stack remain, unless forced. Needs the lock. Its
+  /// last state becomes the backup, unless the backups are to go too.
+  virtual Result<void> Remove(const StackRef& stack, bool force, bool remove_backups = false) = 0;
+  /// S124. Tags need no lock.
+  virtual Result<std::map<std::string, std::string>> Tags(const StackRef& stack) = 0;
+  virtual Result<void> SetTags(const StackRef& stack, const std::map<std::string, std::string>& tags) = 0;
   /// The state of `stack` is saved as `renamed`: what was its checkpoint becomes its backup, its history goes along (S151).
   /// Needs both locks.
   virtual Result<void> Retire(const StackRef& stack, const StackRef& renamed) = 0;

@@ -11,6 +11,7 @@
 #include "engine/base/digest.h"
 #include "state/backend/run_fold.h"
 #include "state/backend/stack_lock.h"
+#include "state/backend/stack_tags.h"
 #include "state/backend/stored_stack.h"
 #include "state/journal/journal_format.h"
 #include "state/journal/stack_journal.h"
@@ -99,7 +100,7 @@ class FileBackend final : public Backend {
     return {};
   }
 
-  Result<void> Remove(const StackRef& stack, bool force) override {
+  Result<void> Remove(const StackRef& stack, bool force, bool remove_backups) override {
     DAVIT_TRY_VOID(CheckNames(stack));
     DAVIT_TRY_VOID(CheckLayout());
     const StackFiles paths(root_, stack);
@@ -127,14 +128,26 @@ class FileBackend final : public Backend {
     DAVIT_TRY_VOID(files_->Remove(paths.backup + ".attrs"));
     DAVIT_TRY_VOID(files_->Rename(paths.checkpoint, paths.backup));
     DAVIT_TRY_VOID(RemoveWithSidecar(*files_, paths.tags));
-    DAVIT_TRY(const std::vector<FolderItem> history, files_->List(paths.history));
-    for (const FolderItem& item : history) {
-      DAVIT_TRY_VOID(files_->Remove(paths.history + "/" + item.name));
+    DAVIT_TRY_VOID(Clear(paths.history));
+    if (remove_backups) {
+      DAVIT_TRY_VOID(files_->Remove(paths.backup));
+      DAVIT_TRY_VOID(Clear(paths.backups));
     }
     DAVIT_TRY_VOID(files_->Remove(paths.journal));
     DAVIT_TRY_VOID(files_->Remove(paths.conflict));
     seen_.erase(stack.Text());
     return files_->SyncFolder(FolderOf(paths.checkpoint));
+  }
+
+  Result<std::map<std::string, std::string>> Tags(const StackRef& stack) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    return ReadStackTags(*files_, StackFiles(root_, stack));
+  }
+
+  Result<void> SetTags(const StackRef& stack,
+                       const std::map<std::string, std::string>& tags) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    return WriteStackTags(*files_, StackFiles(root_, stack), tags);
   }
 
   Result<void> Retire(const StackRef& stack, const StackRef& renamed) override {
@@ -358,6 +371,14 @@ class FileBackend final : public Backend {
   }
 
  private:
+  Result<void> Clear(const std::string& folder) {
+    DAVIT_TRY(const std::vector<FolderItem> items, files_->List(folder));
+    for (const FolderItem& item : items) {
+      DAVIT_TRY_VOID(files_->Remove(folder + "/" + item.name));
+    }
+    return {};
+  }
+
   // S117, S120: the project layout only; an empty folder counts as one.
   Result<void> CheckLayout() {
     const std::string path = root_ + std::string(kMeta);

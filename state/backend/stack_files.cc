@@ -28,6 +28,7 @@ StackFiles::StackFiles(const std::string& root, const StackRef& stack) {
   backup = checkpoint + ".bak";
   tags = base + "stacks/" + name + ".pulumi-tags";
   history = base + "history/" + name;
+  backups = base + "backups/" + name;
   journal = base + "davit/journals/" + name + ".journal";
   conflict = base + "davit/journals/" + name + ".conflict.json";
   lock = base + "davit/locks/" + name + ".lock";

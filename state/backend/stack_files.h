@@ -17,6 +17,7 @@ struct StackFiles {
   std::string backup;
   std::string tags;
   std::string history;  ///< folder
+  std::string backups;  ///< folder
   std::string journal;
   std::string conflict;  ///< what a run saw whose checkpoint was changed by another program (S174)
   std::string lock;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/uuid.h"
 #include "state/codec/json_writer.h"
 #include "state/codec/time_text.h"
 
@@ -80,18 +81,6 @@ Holder Ourselves() {
       std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now()));
   holder.made_by_davit = true;
   return holder;
-}
-
-std::string NewUuid() {
-  std::string bytes = SystemRandom(16);
-  bytes[6] = static_cast<char>((bytes[6] & 0x0F) | 0x40);
-  bytes[8] = static_cast<char>((bytes[8] & 0x3F) | 0x80);
-  std::string text;
-  for (std::size_t at = 0; at < bytes.size(); ++at) {
-    text += at == 4 || at == 6 || at == 8 || at == 10 ? "-" : "";
-    text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[at]));
-  }
-  return text;
 }
 
 bool IsLockName(const std::string& name) {  // W8: leftovers of other kinds are no locks
@@ -210,7 +199,7 @@ Result<std::unique_ptr<StackLock>> TakeStackLock(FileLayer& files,
   DAVIT_TRY(KernelLock kernel, KernelLock::Take(paths.lock, stack));
   const Holder ours = Ourselves();
   kernel.SetContent(ours.Json());
-  const std::string object = paths.foreign_locks + "/" + NewUuid() + ".json";
+  const std::string object = paths.foreign_locks + "/" + UuidText(SystemRandom(16)) + ".json";
   DAVIT_TRY_VOID(CheckForeignLocks(files, paths, stack, ours, object));
   DAVIT_TRY_VOID(files.MakeFolder(paths.foreign_locks));
   {

@@ -93,9 +93,8 @@ TEST_CASE("flags and commands of the reference that davit lacks are refused by n
   CHECK(Refusal({"up", "--attach-debugger"}).kind == ErrorKind::kUnimplemented);
   CHECK(Refusal({"preview", "--import-file", "x"}).message ==
         "davit does not support --import-file yet");
-  CHECK(Refusal({"state", "move", "urn"}).message ==
-        "davit does not have the command 'state move' yet");
-  CHECK(Refusal({"config", "cp"}).kind == ErrorKind::kUnimplemented);
+  CHECK(Refusal({"watch"}).message == "davit does not have the command 'watch' yet");
+  CHECK(Refusal({"stack", "migrate", "url"}).kind == ErrorKind::kUnimplemented);
   // What asks for nothing is no reason to stop.
   CHECK(Parse({"up", "--attach-debugger=false"}));
   CHECK(Parse({"up", "--suppress-permalink"}));
