@@ -34,6 +34,8 @@ std::string_view StepOpName(StepOp op) {
       return "import";
     case StepOp::kImportReplacement:
       return "import-replacement";
+    case StepOp::kExtendParameterize:
+      return "extend-parameterize";
   }
   return "same";
 }
@@ -56,6 +58,7 @@ bool IsLogical(StepOp op) {
     case StepOp::kDiscardReplaced:
     case StepOp::kRemovePendingReplace:
     case StepOp::kImportReplacement:
+    case StepOp::kExtendParameterize:
       return false;
   }
   return false;

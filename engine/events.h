@@ -30,6 +30,7 @@ enum class StepOp {
   kRemovePendingReplace,
   kImport,
   kImportReplacement,
+  kExtendParameterize,  ///< of no resource (E180)
 };
 /// `same`, `create-replacement`, ... (E6).
 std::string_view StepOpName(StepOp op);

@@ -247,6 +247,8 @@ class Provider {
   virtual Task<Result<DiffResponse>> DiffConfig(DiffRequest request, CancelToken cancel) = 0;
   virtual Task<Result<void>> Configure(ConfigureRequest request, CancelToken cancel) = 0;
 
+  /// Adds the types of an extension package to those of the provider (E180).
+  virtual Task<Result<void>> Extend(Parameterization value, CancelToken cancel) = 0;
   virtual Task<Result<CheckResponse>> Check(CheckRequest request, CancelToken cancel) = 0;
   virtual Task<Result<DiffResponse>> Diff(DiffRequest request, CancelToken cancel) = 0;
   virtual Task<Result<CreateResponse>> Create(CreateRequest request, CancelToken cancel) = 0;

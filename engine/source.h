@@ -38,6 +38,8 @@ struct PackageDescriptor {
   std::string download_url;
   std::map<std::string, std::string> checksums;
   std::optional<Parameterization> parameterization;
+  /// What the package adds to the provider of `name` (E177); not together with `parameterization`.
+  std::optional<Parameterization> extension;
 };
 
 struct ReadGoal {

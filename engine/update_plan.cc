@@ -3,7 +3,7 @@
 namespace davit {
 
 std::optional<StepOp> ParseStepOp(std::string_view name) {
-  constexpr int kLast = static_cast<int>(StepOp::kImportReplacement);
+  constexpr int kLast = static_cast<int>(StepOp::kExtendParameterize);
   for (int number = 0; number <= kLast; ++number) {
     const StepOp op = static_cast<StepOp>(number);
     if (StepOpName(op) == name) {

@@ -82,6 +82,8 @@ const OpWords& WordsOf(StepOp op) {
       return kImport;
     case StepOp::kImportReplacement:
       return kImportReplacement;
+    case StepOp::kExtendParameterize:
+      break;  // internal, never shown
   }
   return kSame;
 }

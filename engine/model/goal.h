@@ -38,6 +38,7 @@ struct Goal {
   std::string download_url;
   std::map<std::string, std::string> checksums;
   std::string package_ref;
+  std::string extension_ref;  ///< of the extension package that `package_ref` names, if it is one
   std::optional<bool> protect;
   std::optional<bool> retain_on_delete;
   std::optional<bool> delete_before_replace;

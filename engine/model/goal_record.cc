@@ -12,6 +12,7 @@ std::shared_ptr<ResourceState> RecordOfGoal(const Goal& goal, const Urn& urn) {
   state->dependencies = goal.dependencies;
   state->property_dependencies = goal.property_dependencies;
   state->provider = goal.provider;
+  state->extension_ref = goal.extension_ref;
   state->additional_secret_outputs = goal.additional_secret_outputs;
   state->custom_timeouts = goal.custom_timeouts;
   state->retain_on_delete = goal.retain_on_delete.value_or(false);

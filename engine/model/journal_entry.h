@@ -10,7 +10,7 @@
 
 namespace davit {
 
-enum class JournalKind { kBegin = 0, kSuccess = 1, kFailure = 2, kRefreshSuccess = 3, kOutputs = 4, kRebuiltBase = 7 };
+enum class JournalKind { kBegin = 0, kSuccess = 1, kFailure = 2, kRefreshSuccess = 3, kOutputs = 4, kRebuiltBase = 7, kExtension = 8 };
 
 /// "Old" is an index into the base snapshot's resources; "new" is the operation id of an earlier entry of this run.
 struct JournalEntry {
@@ -27,6 +27,9 @@ struct JournalEntry {
   bool is_refresh = false;
   /// The URN that the added record had before, found through an alias: references to it are rewritten (E51).
   Urn renamed_from;
+  /// With kExtension: what the state is to keep for records that name it (E178).
+  std::string extension_ref;
+  Extension extension;
   /// A `same` without any change worth a write of its own (E206): kept in memory until the next real write or the fold.
   bool deferred = false;
 };

@@ -90,6 +90,9 @@ void JournalReplay::Apply(const JournalEntry& entry) {
         point_.base.at(Index(*entry.remove_old)) = entry.state;
       }
       return;
+    case JournalKind::kExtension:
+      point_.frame.extensions[entry.extension_ref] = entry.extension;
+      return;
     case JournalKind::kRebuiltBase:
       point_.is_refreshed = true;
       point_.base = List();

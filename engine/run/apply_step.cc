@@ -348,6 +348,7 @@ Task<Result<void>> ApplyStep(RunContext& context, Step& step) {
       co_return co_await ApplyDelete(context, step);
     case StepOp::kReplace:
     case StepOp::kRemovePendingReplace:
+    case StepOp::kExtendParameterize:
       co_return Result<void>();
     case StepOp::kRefresh:
       co_return co_await ApplyRefresh(context, step);

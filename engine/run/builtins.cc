@@ -125,6 +125,9 @@ class BuiltinProvider final : public Provider {
     co_return Result<void>();
   }
 
+  Task<Result<void>> Extend(Parameterization, CancelToken) override {
+    co_return Fail(ErrorKind::kUnimplemented, "the package 'pulumi' cannot be extended");
+  }
   Task<Result<CheckResponse>> Check(CheckRequest request, CancelToken) override {
     CheckResponse response;
     if (request.urn.type() == kStackReference) {

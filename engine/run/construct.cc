@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/run/extensions.h"
+
 namespace davit {
 
 Result<RunSurroundings> PluginSurroundings::Open(std::vector<std::string> stack_trace) {
@@ -51,6 +53,8 @@ Task<Result<RegisterResponse>> ConstructComponent(RunContext& context,
     co_return response;
   }
   ConstructRequest request;
+  DAVIT_CO_TRY_VOID(co_await EnsureExtension(
+      context, instance, goal.extension_ref, ExtensionUse::kRegistration));
   DAVIT_CO_TRY(request.run, surroundings.Open(goal.stack_trace));
   const std::string what = fmt::format("the component '{}' ({})", goal.name, goal.type);
   request.goal = std::move(goal);

@@ -7,6 +7,7 @@
 #include "engine/model/provider_ref.h"
 #include "engine/plan/provider_inputs.h"
 #include "engine/run/apply_step.h"
+#include "engine/run/extensions.h"
 
 namespace davit {
 namespace {
@@ -83,7 +84,10 @@ Task<Result<InstancePtr>> ProviderForOld(RunContext& context, StatePtr state) {
   if (!state->custom || state->urn.is_provider() || state->provider.empty()) {
     co_return InstancePtr();
   }
-  co_return co_await context.EnsureProvider(state->provider);
+  DAVIT_CO_TRY(InstancePtr provider, co_await context.EnsureProvider(state->provider));
+  DAVIT_CO_TRY_VOID(
+      co_await EnsureExtension(context, provider, state->extension_ref, ExtensionUse::kRecord));
+  co_return provider;
 }
 
 Task<Result<Step>> DeleteFirstStep(RunContext& context, StatePtr old_state) {

@@ -42,6 +42,7 @@ Occasion OccasionOf(const Step& step) {
     case StepOp::kDiscard:
     case StepOp::kDiscardReplaced:
     case StepOp::kRemovePendingReplace:
+    case StepOp::kExtendParameterize:
       break;
   }
   return Occasion();

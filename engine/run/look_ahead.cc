@@ -99,6 +99,7 @@ bool PrepareLookAhead(RunContext& context, Registration& registration) {
   const InstancePtr provider = context.providers.Find(goal.provider);
   const StatePtr old_state = context.Old(urn);
   if (!provider || provider->is_config_unknown ||
+      (!goal.extension_ref.empty() && !provider->extensions.contains(goal.extension_ref)) ||
       (old_state && (old_state->external || old_state->taint || old_state->pending_replacement ||
                      context.deleted_records.contains(old_state.get())))) {
     return false;

@@ -11,6 +11,7 @@
 #include "engine/run/carry_forward.h"
 #include "engine/run/comparison.h"
 #include "engine/run/dependent_deletes.h"
+#include "engine/run/extensions.h"
 #include "engine/run/plan_hold.h"
 #include "engine/value/property_path.h"
 
@@ -202,6 +203,9 @@ Task<Result<Plan>> Planner::MakeRead(Work& work) {
         registration.urn, 2002, "the id to read is empty", "give the id of an existing resource"));
   }
   DAVIT_CO_TRY(work.provider, co_await context_.EnsureProvider(work.state->provider));
+  DAVIT_CO_TRY_VOID(co_await EnsureExtension(
+      context_, work.provider, registration.goal.extension_ref, ExtensionUse::kRegistration));
+  work.state->extension_ref.clear();  // recorded (extension-provider)
   const StatePtr& old_state = work.old_state;
   const bool replaces =
       old_state && !old_state->external && old_state->id != registration.read_id;  // E61
@@ -515,6 +519,8 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
   }
   if (goal.custom && !is_provider) {
     DAVIT_CO_TRY(work.provider, co_await context_.EnsureProvider(goal.provider));
+    DAVIT_CO_TRY_VOID(co_await EnsureExtension(
+        context_, work.provider, goal.extension_ref, ExtensionUse::kRegistration));
   }
   work.is_recreated = work.old_state && context_.deleted_first.contains(urn);
   work.is_forced = work.old_state && (work.old_state->taint || context_.forced.Names(urn));

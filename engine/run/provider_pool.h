@@ -2,6 +2,7 @@
 // Provider processes that outlive one run (P42): a preview and its update share process and
 // Configure, and a schema comes from the process that will serve the resources. Engine thread.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,6 +24,12 @@ struct ProviderInstance {
   /// Configure was not sent because an input is unknown (P50); every call then answers for itself
   /// (E113).
   bool is_config_unknown = false;
+  /// Extension packages that the process was given, or is being given, by their reference (E180).
+  struct Extending {
+    Gate done;
+    std::optional<Error> error;
+  };
+  std::map<std::string, std::shared_ptr<Extending>> extensions;
 };
 using InstancePtr = std::shared_ptr<ProviderInstance>;
 

@@ -324,6 +324,7 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Register(Goal goal,
   if (!descriptor) {
     co_return Fail(Reported(std::move(descriptor).error(), urn));
   }
+  goal.extension_ref = descriptor->extension ? goal.package_ref : std::string();
   // E54; before the engine's own properties join those of a provider.
   if (!goal.has_property_dependencies && !goal.remote) {
     for (const auto& [key, value] : goal.properties) {
@@ -553,11 +554,17 @@ Task<Result<std::string>> RegistrationMonitor::RegisterPackage(PackageDescriptor
   for (const auto& [ref, known] : packages_) {  // E175: equal requests get the same reference
     if (known.name == package.name && known.version == package.version &&
         known.download_url == package.download_url &&
-        known.parameterization == package.parameterization) {
+        known.parameterization == package.parameterization &&
+        known.extension == package.extension) {
       co_return ref;
     }
   }
   std::string ref = context_.request.ids->NewUuid();
+  if (package.extension) {
+    ref = ExtensionReference(*package.extension);
+    context_.extensions[ref] =
+        Extension{package.extension->name, package.extension->version, package.extension->value};
+  }
   packages_.emplace(ref, std::move(package));
   co_return ref;
 }

@@ -40,6 +40,22 @@ void Reporter::Prelude(const std::map<std::string, ConfigValue>& config) {
   Emit(event);
 }
 
+void Reporter::ExtensionPlanned() {
+  ResourcePreEvent event;
+  event.metadata.op = StepOp::kExtendParameterize;
+  event.metadata.is_internal = true;
+  event.planning = preview_;
+  Emit(event);
+}
+
+void Reporter::ExtensionDone() {
+  ResourceOutputsEvent event;
+  event.metadata.op = StepOp::kExtendParameterize;
+  event.metadata.is_internal = true;
+  event.planning = preview_;
+  Emit(event);
+}
+
 void Reporter::Planned(const Step& step) {
   ResourcePreEvent event;
   event.metadata = MetadataOf(step);

@@ -20,6 +20,9 @@ class Reporter {
   /// The step is done; it is counted. `with_event` false: a component in an update, whose event
   /// waits for its outputs.
   void Done(const Step& step, bool with_event);
+  /// A provider is given an extension (E180); internal, about no resource.
+  void ExtensionPlanned();
+  void ExtensionDone();
   /// The done event of a component whose outputs are there now.
   void OutputsRegistered(const Step& step);
   /// Reports the error (once) and, in an update, the failed step.

@@ -57,7 +57,8 @@ struct RunContext {
         workers(request_in.options.parallel < 1 ? 1 : request_in.options.parallel),
         guard(request_in.base),
         plan_guard(request_in.plan),
-        plan_recorder(request_in.makes_plan) {}
+        plan_recorder(request_in.makes_plan),
+        extensions(request_in.base.extensions) {}
 
   Loop& loop;
   DeploymentRequest& request;
@@ -80,6 +81,9 @@ struct RunContext {
   std::unordered_map<std::string, std::size_t> old_providers;  ///< by reference text
   std::unordered_map<const ResourceState*, std::int64_t> base_index;
   std::optional<RecordGraph> graph;
+  std::map<std::string, Extension> extensions;  ///< of the state and of the program (E178)
+  /// Extensions that registrations have asked for in this run.
+  std::set<std::pair<const ProviderInstance*, std::string>> extended;
   /// The views of a record, by the record; those of the state before and those of this run (E194).
   std::unordered_map<const ResourceState*, std::vector<StatePtr>> views_of;
   /// Views that a refresh of the state found, in the order of their entries.

@@ -31,6 +31,7 @@ std::optional<OperationType> PendingOperationOf(const Step& step) {
     case StepOp::kReplace:
     case StepOp::kRefresh:
     case StepOp::kRemovePendingReplace:
+    case StepOp::kExtendParameterize:
       return std::nullopt;
   }
   return std::nullopt;
@@ -118,6 +119,7 @@ JournalEntry EndEntry(RunContext& context,
       }
       break;
     case StepOp::kReplace:
+    case StepOp::kExtendParameterize:
       break;
   }
   if (step.new_state) {

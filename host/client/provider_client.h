@@ -103,6 +103,7 @@ class ProviderClient final : public Provider {
   Task<Result<CheckResponse>> CheckConfig(CheckRequest request, CancelToken cancel) override;
   Task<Result<DiffResponse>> DiffConfig(DiffRequest request, CancelToken cancel) override;
   Task<Result<void>> Configure(ConfigureRequest request, CancelToken cancel) override;
+  Task<Result<void>> Extend(Parameterization value, CancelToken cancel) override;
   Task<Result<CheckResponse>> Check(CheckRequest request, CancelToken cancel) override;
   Task<Result<DiffResponse>> Diff(DiffRequest request, CancelToken cancel) override;
   Task<Result<CreateResponse>> Create(CreateRequest request, CancelToken cancel) override;

@@ -12,6 +12,8 @@
 #include "host/wire/typed_call.h"
 #include "host/wire/value_codec.h"
 
+#include "pulumirpc/provider.pb.h"
+
 namespace davit {
 
 struct ProviderClient::Impl {
@@ -52,6 +54,9 @@ struct ProviderClient::Impl {
   enum class Unknowns { kDrop, kKeep, kReject };
   CodecOptions Request(bool keep_unknowns, bool elide_assets) const;
   static CodecOptions Response(Unknowns unknowns);
+  /// Parameterize by a value; the answer is the plugin's own.
+  Task<Result<pulumirpc::ParameterizeResponse>> ParameterizeWith(Parameterization value,
+                                                                 CancelToken cancel);
   /// Secrets to hide in the trace, when they travel bare.
   HiddenTexts Secrets(std::initializer_list<const PropertyMap*> maps,
                       const std::vector<View>& views = {}) const;

@@ -245,19 +245,31 @@ Task<Result<void>> ProviderClient::GetPluginInfo(CancelToken cancel) {
   co_return Result<void>();
 }
 
-Task<Result<void>> ProviderClient::Parameterize(Parameterization value, CancelToken cancel) {
-  const std::shared_ptr<Impl> impl = impl_;
+Task<Result<pulumirpc::ParameterizeResponse>> ProviderClient::Impl::ParameterizeWith(
+    Parameterization value, CancelToken cancel) {
   pulumirpc::ParameterizeRequest request;
   request.mutable_value()->set_name(value.name);
   request.mutable_value()->set_version(value.version);
   request.mutable_value()->set_value(value.value);
   pulumirpc::ParameterizeResponse response;
-  RpcStatus status =
-      co_await impl->Send("Parameterize", request, &response, nullptr, std::move(cancel));
+  RpcStatus status = co_await Send("Parameterize", request, &response, nullptr, std::move(cancel));
   if (!status.ok()) {
-    co_return Fail(
-        co_await impl->Explain(std::move(status), "Parameterize", Urn(), Ambiguity::kNone));
+    co_return Fail(co_await Explain(std::move(status), "Parameterize", Urn(), Ambiguity::kNone));
   }
+  co_return response;
+}
+
+Task<Result<void>> ProviderClient::Extend(Parameterization value, CancelToken cancel) {
+  const std::shared_ptr<Impl> impl = impl_;
+  DAVIT_CO_TRY(const pulumirpc::ParameterizeResponse response,
+               co_await impl->ParameterizeWith(std::move(value), std::move(cancel)));
+  co_return Result<void>();  // what it calls itself says nothing: it goes by its base's name
+}
+
+Task<Result<void>> ProviderClient::Parameterize(Parameterization value, CancelToken cancel) {
+  const std::shared_ptr<Impl> impl = impl_;
+  DAVIT_CO_TRY(const pulumirpc::ParameterizeResponse response,
+               co_await impl->ParameterizeWith(value, std::move(cancel)));
   if (!Semver::ParseStrict(response.version())) {
     co_return Fail(
         ErrorKind::kFailed,

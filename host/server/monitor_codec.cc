@@ -117,6 +117,13 @@ std::string PercentDecoded(std::string_view text) {
   return decoded;
 }
 
+Result<Parameterization> ToParameterization(const pulumirpc::Parameterization& message) {
+  if (!Semver::ParseStrict(message.version())) {
+    return Invalid(fmt::format("'{}' is not a version", message.version()));
+  }
+  return Parameterization{message.name(), message.version(), message.value()};
+}
+
 }  // namespace
 
 std::map<std::string, std::string> ToChecksums(
@@ -422,23 +429,20 @@ Result<PackageDescriptor> ToPackage(const pulumirpc::RegisterPackageRequest& req
   if (request.name().empty()) {
     return Invalid("a package needs a name");
   }
-  if (request.has_extension()) {
-    return NotOffered("extension packages");
-  }
   DAVIT_TRY_VOID(CheckVersion(request.version()));
   PackageDescriptor package;
   package.name = request.name();
   package.version = request.version();
   package.download_url = request.download_url();
   package.checksums = ToChecksums(request.checksums());
+  if (request.has_parameterization() && request.has_extension()) {
+    return Invalid("a package is either parameterized or an extension");
+  }
   if (request.has_parameterization()) {
-    if (!Semver::ParseStrict(request.parameterization().version())) {
-      return Invalid(fmt::format("'{}' is not a version", request.parameterization().version()));
-    }
-    Parameterization& parameterization = package.parameterization.emplace();
-    parameterization.name = request.parameterization().name();
-    parameterization.version = request.parameterization().version();
-    parameterization.value = request.parameterization().value();
+    DAVIT_TRY(package.parameterization, ToParameterization(request.parameterization()));
+  }
+  if (request.has_extension()) {
+    DAVIT_TRY(package.extension, ToParameterization(request.extension()));
   }
   return package;
 }

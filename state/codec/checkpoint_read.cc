@@ -6,6 +6,7 @@
 
 #include "engine/base/base64.h"
 #include "engine/base/digest.h"
+#include "state/codec/extension_json.h"
 #include "state/codec/checkpoint_json.h"
 #include "state/codec/time_text.h"
 
@@ -57,7 +58,7 @@ class DeploymentReader {
       } else if (key == "snippets") {
         snapshot_->snippets_json = JsonList();
       } else if (key == "extensions") {
-        Extensions();
+        snapshot_->extensions = ReadExtensions(reader_);
       } else {
         reader_.Raw();  // `metadata` tells only of a fault that the next valid save clears (E208)
       }
@@ -176,36 +177,6 @@ class DeploymentReader {
         reader_.SetError("a pending operation has no resource");
       }
       snapshot_->pending_operations.push_back(std::move(operation));
-    }
-  }
-
-  void Extensions() {
-    std::string reference;
-    std::string key;
-    if (!reader_.EnterObject()) {
-      return;
-    }
-    while (reader_.NextMember(&reference)) {
-      Extension& extension = snapshot_->extensions[reference];
-      if (!reader_.EnterObject()) {
-        continue;
-      }
-      while (reader_.NextMember(&key)) {
-        if (key == "name") {
-          extension.name = reader_.String();
-        } else if (key == "version") {
-          extension.version = reader_.String();
-        } else if (key == "value") {
-          std::optional<std::string> value = DecodeBase64(reader_.String());
-          if (!value) {
-            reader_.SetError("the value of an extension is not base64");
-            return;
-          }
-          extension.value = *std::move(value);
-        } else {
-          reader_.Raw();
-        }
-      }
     }
   }
 

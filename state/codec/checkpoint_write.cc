@@ -7,6 +7,7 @@
 #include "engine/base/base64.h"
 #include "engine/base/digest.h"
 #include "state/codec/checkpoint_json.h"
+#include "state/codec/extension_json.h"
 #include "state/codec/time_text.h"
 
 namespace davit {
@@ -111,11 +112,7 @@ class DeploymentWriter {
     JsonObjectWriter extensions(object.Key("extensions"));
     for (const auto& [reference, extension] : snapshot.extensions) {
       if (used_extensions_.contains(reference)) {
-        JsonObjectWriter item(extensions.Key(reference));
-        item.String("name", extension.name);
-        item.String("version", extension.version);
-        item.String("value", EncodeBase64(extension.value));
-        item.End();
+        WriteExtension(extension, extensions.Key(reference));
       }
     }
     extensions.End();

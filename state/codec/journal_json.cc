@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "state/codec/extension_json.h"
+
 namespace davit {
 namespace {
 
@@ -26,7 +28,8 @@ std::optional<JournalKind> Kind(std::int64_t number) {
                                  JournalKind::kFailure,
                                  JournalKind::kRefreshSuccess,
                                  JournalKind::kOutputs,
-                                 JournalKind::kRebuiltBase}) {
+                                 JournalKind::kRebuiltBase,
+                                 JournalKind::kExtension}) {
     if (static_cast<std::int64_t>(kind) == number) {
       return kind;
     }
@@ -72,6 +75,10 @@ void WriteJournalEntry(const JournalEntry& entry,
   if (!entry.renamed_from.empty()) {
     object.String("renamedFrom", entry.renamed_from.text());
   }
+  if (entry.kind == JournalKind::kExtension) {
+    object.String("extensionRef", entry.extension_ref);
+    WriteExtension(entry.extension, object.Key("extension"));
+  }
   if (entry.state) {
     const auto known = base.find(entry.state.get());
     if (known != base.end()) {
@@ -109,6 +116,10 @@ Result<JournalEntry> ReadJournalEntry(std::string_view text,
       entry.is_refresh = reader.Bool();
     } else if (key == "renamedFrom") {
       entry.renamed_from = Urn::Trusted(reader.String());
+    } else if (key == "extensionRef") {
+      entry.extension_ref = reader.String();
+    } else if (key == "extension") {
+      entry.extension = ReadExtension(reader);
     } else if (key == "stateOfOld") {
       const auto index = static_cast<std::size_t>(ReadInteger(reader));
       if (index >= base.size()) {

@@ -1,3 +1,4 @@
+#include "state/codec/extension_json.h"
 #include "state/codec/replay_json.h"
 
 #include <fmt/format.h>
@@ -69,6 +70,8 @@ class PointReader {
         point_.is_refreshed = reader_.Bool();
       } else if (key == "renamed") {
         Renamed();
+      } else if (key == "extensions") {
+        extensions_ = ReadExtensions(reader_);
       } else if (key == "parents") {
         reader_.Raw();  // earlier versions wrote it; nothing needs it
       } else {
@@ -80,6 +83,7 @@ class PointReader {
     point_.frame = folded_;
     point_.frame.resources.clear();
     point_.frame.pending_operations.clear();
+    point_.frame.extensions.merge(extensions_);
     return std::move(point_);
   }
 
@@ -155,6 +159,7 @@ class PointReader {
   const Snapshot& folded_;
   const PropertyReading& reading_;
   ReplayPoint point_;
+  std::map<std::string, Extension> extensions_;
 };
 
 }  // namespace
@@ -185,6 +190,12 @@ void WriteReplayPoint(const ReplayPoint& point,
     renamed.String(from.text(), to.text());
   }
   renamed.End();
+  // Those that no record names yet are not in the checkpoint.
+  JsonObjectWriter extensions(object.Key("extensions"));
+  for (const auto& [reference, extension] : point.frame.extensions) {
+    WriteExtension(extension, extensions.Key(reference));
+  }
+  extensions.End();
   object.End();
 }
 

@@ -389,7 +389,9 @@ TEST_CASE("P96, P98, P103, P95 invokes, reads, outputs and packages") {
   REQUIRE(registered.ref() == "the-ref");
   package.mutable_extension()->set_name("e");
   REQUIRE(served.Call(&Served::Stub::RegisterPackage, package, &registered).error_code() ==
-          grpc::StatusCode::UNIMPLEMENTED);
+          grpc::StatusCode::INVALID_ARGUMENT);  // it has no version
+  package.mutable_extension()->set_version("1.0.0");
+  REQUIRE(served.Call(&Served::Stub::RegisterPackage, package, &registered).ok());
   package.clear_extension();
   package.clear_name();
   REQUIRE(!served.Call(&Served::Stub::RegisterPackage, package, &registered).ok());

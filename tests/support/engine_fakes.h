@@ -29,6 +29,7 @@ struct FakeBehaviour {
   std::function<Result<CheckResponse>(const CheckRequest&)> check_config;
   std::function<Result<DiffResponse>(const DiffRequest&)> diff_config;
   std::function<Result<void>(const ConfigureRequest&)> configure;
+  std::function<Result<void>(const Parameterization&)> extend;
   std::function<Result<InvokeResponse>(const InvokeRequest&)> invoke;
   /// Coroutines, so that they may register resources.
   std::function<Task<Result<ConstructResponse>>(ConstructRequest)> construct;
@@ -70,6 +71,11 @@ class FakeProvider final : public Provider {
     log_->push_back("Configure " + request.urn.text());
     co_await Yield();
     co_return behaviour_->configure ? behaviour_->configure(request) : Result<void>();
+  }
+  Task<Result<void>> Extend(Parameterization value, CancelToken) override {
+    log_->push_back("Extend " + value.name + " " + value.version);
+    co_await Yield();
+    co_return behaviour_->extend ? behaviour_->extend(value) : Result<void>();
   }
   Task<Result<CheckResponse>> Check(CheckRequest request, CancelToken) override {
     return Answer<CheckResponse>(
