@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "cli/check_monitor.h"
 #include "cli/local_assets.h"
 #include "cli/workspace/stack_file.h"
 #include "engine/base/cancel.h"
@@ -328,6 +329,17 @@ std::unique_ptr<Source> App::LanguageProgram(const Workspace& workspace) {
   program.info.options = workspace.project().runtime_options;
   program.loader_target = parts_->server->address();
   return MakeLanguageSource(std::move(program));
+}
+
+Result<Findings> App::Check(const ProgramLoad& load, const RunInfo& info) {
+  CheckMonitor monitor(*parts_->providers);
+  Result<std::vector<Error>> warnings = parts_->RunToEnd(load.check(monitor, info));
+  if (!warnings) {
+    return Fail(std::move(warnings).error());
+  }
+  Findings findings = monitor.TakeFindings();
+  findings.warnings = *std::move(warnings);
+  return findings;
 }
 
 Result<DeploymentResult> App::Run(RunRequest request) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/context.h"
+#include "cli/display/findings.h"
 #include "cli/workspace/workspace.h"
 #include "engine/deployment.h"
 
@@ -47,6 +48,8 @@ class App {
   std::unique_ptr<Source> LanguageProgram(const Workspace& workspace);
   /// Begins to load the providers that a program names.
   void Preload(const std::vector<PackageDescriptor>& packages);
+  /// Checks a program against the schemas of its packages; nothing else happens.
+  Result<Findings> Check(const ProgramLoad& load, const RunInfo& info);
   /// Runs one deployment to its end. Messages of plugins become events of it.
   Result<DeploymentResult> Run(RunRequest request);
   /// Ends all providers and servers. What providers say meanwhile goes to `events`, which may be

@@ -233,6 +233,16 @@ const std::vector<CommandSpec>& Commands() {
                    0,
                    1,
                    {Stack(), Yes()}});
+    all.push_back({"check",
+                   {},
+                   "",
+                   "tell what is wrong with the program, without a deployment",
+                   0,
+                   0,
+                   {Stack(),
+                    ConfigFile(),
+                    Json(),
+                    Value("format", 0, "text|json|sarif", "how to print what was found")}});
     all.push_back({"version", {}, "", "print the version", 0, 0, {}});
     all.push_back({"help", {}, "[COMMAND]", "explain a command", 0, 3, {}});
     for (const char* name : {"about",         "console",

@@ -44,6 +44,7 @@ const std::map<std::string, Command>& CommandFunctions() {
       {"destroy", RunDestroy},
       {"refresh", RunRefresh},
       {"import", RunImportCommand},
+      {"check", RunCheck},
       {"stack", ShowStack},
       {"stack init", InitStack},
       {"stack ls", ListStacks},

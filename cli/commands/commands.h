@@ -11,6 +11,7 @@ Result<int> RunPreview(Context& context);
 Result<int> RunDestroy(Context& context);
 Result<int> RunRefresh(Context& context);
 Result<int> RunImportCommand(Context& context);
+Result<int> RunCheck(Context& context);
 
 Result<int> ShowStack(Context& context);
 Result<int> InitStack(Context& context);

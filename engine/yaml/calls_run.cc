@@ -83,7 +83,7 @@ Task<YamlRun::Evaluated> YamlRun::Invoke(YamlExprPtr expr) {
     }
   }
   const std::string package = goal.token.substr(0, goal.token.find(':'));
-  const YamlPackages::Found function = packages_.Function(TokenUse(*expr));
+  const YamlPackages::Found function = packages_->Function(TokenUse(*expr));
   if (function.member != nullptr) {
     goal.token = function.member->token;
   }
@@ -132,6 +132,9 @@ Task<YamlRun::Evaluated> YamlRun::Invoke(YamlExprPtr expr) {
         ProviderRef{provider.resource->urn, id == nullptr ? std::string(kUnknownId) : *id}.Text();
   }
   goal.depends_on = dependencies;
+  if (instance_.root != &program_ && goal.parent.empty()) {
+    goal.parent = stack_;  // Y113: which hands down its providers
+  }
   const std::string token = goal.token;
   Result<InvokeOutcome> outcome = co_await monitor_.Invoke(std::move(goal));
   if (!outcome) {
@@ -260,7 +263,7 @@ Task<YamlRun::Evaluated> YamlRun::CallMethod(YamlExprPtr expr) {
     co_return std::nullopt;
   }
   const ResourceReference* reference = self->value.as_reference();
-  const SchemaMember* resource = reference == nullptr ? nullptr : packages_.Resource(reference->type);
+  const SchemaMember* resource = reference == nullptr ? nullptr : packages_->Resource(reference->type);
   if (reference == nullptr || resource == nullptr) {
     Problem(ArgumentOf(*expr, "resource")->where,
             "'resource' of 'fn::call' must be a resource whose package has a schema",
@@ -274,7 +277,7 @@ Task<YamlRun::Evaluated> YamlRun::CallMethod(YamlExprPtr expr) {
             fmt::format("'{}' has no method '{}'", resource->token, method));
     co_return std::nullopt;
   }
-  const YamlPackages::Found function = packages_.Method(*resource, token->second);
+  const YamlPackages::Found function = packages_->Method(*resource, token->second);
   CallGoal goal;
   goal.token = token->second;
   goal.package_ref = function.package == nullptr ? std::string() : function.package->ref;

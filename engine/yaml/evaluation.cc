@@ -68,13 +68,16 @@ void YamlRun::Problem(const YamlPlace& where, std::string message, std::string a
 }
 
 Task<Result<void>> YamlRun::Run() {
-  co_await Check();
+  const std::vector<Error> warnings = co_await Check();
+  for (const Error& warning : warnings) {
+    monitor_.Log(Severity::kWarning, warning.Text(), Urn());
+  }
   Error bail = MakeError(ErrorKind::kFailed, "the program failed");
   bail.reported = true;
   if (failed_) {
     co_return Fail(std::move(bail));
   }
-  DAVIT_CO_TRY_VOID(co_await packages_.Register(monitor_));
+  DAVIT_CO_TRY_VOID(co_await packages_->Register(monitor_));
   Goal stack;
   stack.type = std::string(kRootStackType);
   stack.name = info_.project + "-" + info_.stack;
@@ -84,6 +87,15 @@ Task<Result<void>> YamlRun::Run() {
     co_return Fail(std::move(root).error());
   }
   stack_ = root->urn;
+  co_await RunNodes();
+  co_await SendOutputs();
+  if (failed_) {
+    co_return Fail(std::move(bail));
+  }
+  co_return Result<void>();
+}
+
+Task<void> YamlRun::RunNodes() {
   for (const YamlNodeRef& node : program_.order) {
     done_.try_emplace(node);
   }
@@ -93,11 +105,6 @@ Task<Result<void>> YamlRun::Run() {
     scope.Spawn(RunNode(node));
   }
   co_await scope.Join();
-  co_await SendOutputs();
-  if (failed_) {
-    co_return Fail(std::move(bail));
-  }
-  co_return Result<void>();
 }
 
 Task<void> YamlRun::RunNode(YamlNodeRef node) {
@@ -117,6 +124,11 @@ Task<void> YamlRun::EvaluateNode(YamlNodeRef node) {
   switch (node.kind) {
     case YamlNodeKind::kConfig: {
       const YamlConfig& config = program_.config[node.index];
+      const auto input = instance_.inputs.find(config.symbol);
+      if (input != instance_.inputs.end()) {
+        results_[node].value = input->second;
+        co_return;
+      }
       const bool has_arrived = info_.config.contains(ConfigKeyOf(config.key));
       if (!has_arrived && config.default_value) {
         Evaluated value = co_await Evaluate(config.default_value);
@@ -209,15 +221,24 @@ void YamlRun::EvaluateConfig(const YamlConfig& config, YamlNodeResult* result) {
 
 Task<void> YamlRun::RunResource(std::size_t index) {
   const YamlResource& resource = program_.resources[index];
-  const YamlPackages::Found found = packages_.Resource(TokenUse(resource));
+  const YamlPackages::Found found = packages_->Resource(TokenUse(resource));
   const SchemaMember* member = found.member;
   std::optional<Goal> goal = co_await GoalOf(resource, found);
   if (!goal || failed_) {
     co_return;
   }
   YamlResourceResult result;
+  const std::string name = goal->name;
+  const YamlComponent* component = ComponentOf(*instance_.root, goal->type);
   const bool is_stack = goal->type == "pulumi:pulumi:StackReference";
-  if (resource.get_id || is_stack) {
+  if (component != nullptr) {
+    std::optional<YamlResourceResult> built =
+        co_await BuildComponent(*component, *std::move(goal));
+    if (!built) {
+      co_return;
+    }
+    result = *std::move(built);
+  } else if (resource.get_id || is_stack) {
     Task<std::optional<YamlResourceResult>> reading = resource.get_id
                                                           ? ReadResource(resource, *std::move(goal))
                                                           : ReadStack(resource, *std::move(goal));
@@ -245,7 +266,7 @@ Task<void> YamlRun::RunResource(std::size_t index) {
       co_return;
     }
   }
-  result.name = resource.name;
+  result.name = name;
   result.type = member == nullptr ? resource.type : member->token;
   result.schema = member;
   std::optional<YamlResourceResult>& held =
@@ -300,7 +321,7 @@ Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,
   const SchemaMember* member = found.member;
   Goal goal;
   goal.type = member == nullptr ? resource.type : member->token;
-  goal.name = resource.name;
+  goal.name = instance_.prefix + resource.name;
   goal.parent = stack_;
   goal.custom = member == nullptr || !member->is_component;
   goal.remote = !goal.custom;
@@ -351,6 +372,7 @@ Task<std::optional<Goal>> YamlRun::GoalOf(const YamlResource& resource,
   if (!is_good) {
     co_return std::nullopt;
   }
+  AddFormerName(resource, &goal);
   const std::string package(PackageOf(resource.type));
   const auto default_provider = program_.default_providers.find(package);
   if (goal.provider.empty() && default_provider != program_.default_providers.end() &&
@@ -386,7 +408,13 @@ bool YamlRun::ApplySchema(const YamlResource& resource, const SchemaMember& memb
   if (!is_good || resource.get_id) {
     return is_good;
   }
-  Result<std::optional<PropertyMap>> changed = Conformed(goal->properties, member.inputs);
+  SchemaObject inputs = member.inputs;
+  if (member.is_component) {
+    for (auto& [name, property] : inputs.properties) {
+      property.default_value.reset();  // which the component takes itself (Y193)
+    }
+  }
+  Result<std::optional<PropertyMap>> changed = Conformed(goal->properties, inputs);
   if (!changed) {
     Problem(resource.where, changed.error().Text());
     return false;
@@ -415,6 +443,14 @@ bool YamlRun::ApplySchema(const YamlResource& resource, const SchemaMember& memb
 }
 
 Task<void> YamlRun::SendOutputs() {
+  PropertyMap outputs = co_await EvaluateOutputs();
+  const Result<void> sent = co_await monitor_.RegisterOutputs(stack_, std::move(outputs));
+  if (!sent) {
+    Report(sent.error());
+  }
+}
+
+Task<PropertyMap> YamlRun::EvaluateOutputs() {
   PropertyMap outputs;
   for (const YamlVariable& output : program_.outputs) {
     if (output.value->is_null()) {
@@ -436,7 +472,8 @@ Task<void> YamlRun::SendOutputs() {
       continue;  // Y172: what no resource flows into is as good as literal
     }
     PropertyValue held = std::move(value->value);
-    const bool has_inner = !held.is_secret() && ContainsSecrets(held);
+    const bool is_of_stack = instance_.root == &program_;
+    const bool has_inner = is_of_stack && !held.is_secret() && ContainsSecrets(held);
     if (has_inner) {
       const std::optional<YamlNodeRef> root = output.value->kind == YamlExpr::Kind::kAccess
                                                   ? program_.Resolve(output.value->access.root)
@@ -446,10 +483,7 @@ Task<void> YamlRun::SendOutputs() {
     }
     outputs.emplace(output.key, std::move(held));
   }
-  const Result<void> sent = co_await monitor_.RegisterOutputs(stack_, std::move(outputs));
-  if (!sent) {
-    Report(sent.error());
-  }
+  co_return outputs;
 }
 
 }  // namespace davit

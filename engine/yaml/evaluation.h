@@ -56,14 +56,28 @@ class YamlRun {
   /// Checks against the schemas, registers everything, and sends the outputs. Each cause of a
   /// failure is reported once.
   Task<Result<void>> Run();
+  /// The checks alone. Errors are reported, warnings returned.
+  Task<std::vector<Error>> Check();
 
  private:
   using Evaluated = std::optional<YamlValue>;
 
   // Schemas and checks (yaml_checks.cc).
-  Task<void> Check();
-  void CheckUndeclared();
-  Task<void> CheckOptions();
+  void CheckUndeclared(const YamlProgram& program, bool is_component);
+  Task<void> CheckOptions(const YamlProgram& program);
+  std::vector<Error> CheckTypes();
+
+  // Components of the program itself (components_run.cc).
+  /// What a run for an instance of a component has of its own.
+  struct Instance {
+    const YamlProgram* root = nullptr;  ///< of the components
+    std::string prefix;                 ///< of the names of its resources (Y192)
+    std::map<std::string, YamlValue> inputs;
+  };
+  Task<std::optional<YamlResourceResult>> BuildComponent(const YamlComponent& component, Goal goal);
+  Task<void> RunNodes();
+  Task<PropertyMap> EvaluateOutputs();
+  void AddFormerName(const YamlResource& resource, Goal* goal) const;
   /// Nothing is said of what is only tried (Y111).
   void Problem(const YamlPlace& where, std::string message, std::string advice = {});
   void Report(Error error);
@@ -132,12 +146,13 @@ class YamlRun {
   bool AppendText(const YamlAccess& access, const PropertyValue& value, std::string* text);
 
   const YamlProgram& program_;
+  Instance instance_{&program_, {}, {}};
   FileReader read_;
   std::string program_directory_;
   Monitor& monitor_;
   const RunInfo& info_;
   CancelToken cancel_;
-  YamlPackages packages_;
+  std::shared_ptr<YamlPackages> packages_ = std::make_shared<YamlPackages>();
   std::map<YamlNodeRef, YamlNodeResult> results_;
   /// What references stand for: resources of this program, and others that were looked up (Y78).
   std::map<std::string, const YamlResourceResult*> by_urn_;
@@ -177,6 +192,9 @@ std::optional<Error> VersionProblem(const std::string& range);
 
 /// Go's duration text in seconds (P82); absent when it is none.
 std::optional<double> ParseTimeout(std::string_view text);
+
+/// Compact JSON with sorted keys (Y110); absent for what JSON cannot say.
+std::optional<std::string> JsonText(const PropertyValue& value);
 
 /// Text of a number inside a string (Y65).
 std::string NumberInText(double value);

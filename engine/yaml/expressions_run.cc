@@ -174,7 +174,7 @@ YamlRun::Evaluated YamlRun::Access(const YamlAccess& access) {
       return PulumiValue(access);
     }
     const auto at = info_.config.find(ConfigKeyOf(access.root));
-    if (at == info_.config.end()) {
+    if (at == info_.config.end() || instance_.root != &program_) {  // Y193
       Problem(access.where, fmt::format("no resource, variable or config value is named '{}'", access.root));
       return std::nullopt;
     }

@@ -133,6 +133,11 @@ PropertyValue ArchiveOf(Archive::Source source, std::string location) {
 
 }  // namespace
 
+std::optional<std::string> JsonText(const PropertyValue& value) {
+  std::string json;
+  return AppendJson(value, &json) ? std::optional<std::string>(std::move(json)) : std::nullopt;
+}
+
 std::optional<double> ParseTimeout(std::string_view text) {
   if (text == "0") {
     return 0.0;
@@ -212,11 +217,9 @@ YamlRun::Evaluated YamlRun::Function(const YamlExpr& call, YamlValue argument) {
     return std::move(argument);
   };
   if (name == "toJSON") {
-    std::string json;
-    if (!AppendJson(plain, &json)) {
-      return wrong("cannot write resources, assets, archives or infinite numbers");
-    }
-    return done(std::move(json));
+    std::optional<std::string> json = JsonText(plain);
+    return json ? done(*std::move(json))
+                : wrong("cannot write resources, assets, archives or infinite numbers");
   }
   if (name == "length") {
     if (const PropertyList* list = plain.as_list()) {

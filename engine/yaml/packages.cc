@@ -26,6 +26,10 @@ YamlExprPtr EntryOf(const YamlExpr& map, std::string_view name) {
 
 std::vector<YamlTokenUse> AllTokens(const YamlProgram& program) {
   std::vector<YamlTokenUse> uses;
+  for (const YamlComponent& component : program.components) {
+    const std::vector<YamlTokenUse> inner = AllTokens(*component.program);
+    uses.insert(uses.end(), inner.begin(), inner.end());
+  }
   for (const YamlResource& resource : program.resources) {
     uses.push_back(TokenUse(resource));
   }
@@ -126,6 +130,9 @@ void VisitExpressions(const YamlProgram& program,
 std::vector<PackageDescriptor> PackagesOf(const YamlProgram& program) {
   std::vector<PackageDescriptor> list;
   for (auto& [name, package] : FirstUses(AllTokens(program))) {
+    if (name == program.project && !program.components.empty()) {
+      continue;  // its own
+    }
     const auto declared = program.declared.find(name);
     if (declared == program.declared.end()) {
       list.push_back(std::move(package));
@@ -165,7 +172,13 @@ Task<void> YamlPackages::Load(const YamlProgram& program, Monitor& monitor, Repo
       YamlPackage package;
       package.descriptor = descriptor;
       package.is_declared = is_declared && std::get<1>(key).empty() && std::get<2>(key).empty();
-      Result<std::string> json = co_await monitor.GetSchema(std::move(descriptor));
+      const bool is_own = name == program.project && !program.components.empty();
+      Result<std::string> json = std::string();
+      if (is_own) {
+        json = ComponentSchema(name, "", program.components);
+      } else {
+        json = co_await monitor.GetSchema(std::move(descriptor));
+      }
       if (!json) {
         if (json.error().kind != ErrorKind::kUnimplemented) {  // Y87
           Error error = std::move(json).error();

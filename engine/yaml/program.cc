@@ -46,15 +46,23 @@ const std::vector<std::string> kOptions = {"additionalSecretOutputs",
                                            "replacementTrigger",
                                            "envVarMappings"};
 
+const std::vector<std::string> kComponentKeys = {
+    "description", "inputs", "variables", "resources", "outputs", "pulumi"};
+
 class Loader {
  public:
   Loader(const YamlDocument& document,
+         bool is_included,
          YamlProgram* program,
          std::vector<Error>* errors,
          std::vector<Error>* warnings)
-      : document_(document), program_(*program), errors_(errors), warnings_(warnings) {}
+      : document_(document),
+        is_included_(is_included),
+        program_(*program),
+        errors_(errors),
+        warnings_(warnings) {}
 
-  void Run() {
+  void Read() {
     const YamlNode& root = document_.root;
     if (!root.is_map()) {
       if (!root.is_null()) {
@@ -66,6 +74,10 @@ class Loader {
     for (const YamlEntry& entry : root.entries) {
       TopLevel(entry);
     }
+  }
+
+  // Once everything is read.
+  void Finish() {
     AddNames();
     OrderProgram(&program_, errors_);
   }
@@ -122,8 +134,21 @@ class Loader {
       }
       return;
     }
-    if (key == "components" || key == "namespace") {
-      Problem(document_.At(entry), fmt::format("'{}' is not supported in a program", key));
+    if (key == "namespace") {
+      Problem(document_.At(entry), "'namespace' belongs to plugins and not to a program");
+      return;
+    }
+    if (is_included_ && (key == "name" || key == "runtime")) {
+      Problem(document_.At(entry),
+              fmt::format("'{}' belongs to the project file and not to an included one", key));
+      return;
+    }
+    if (key == "components") {
+      if (const std::vector<YamlEntry>* entries = Section(entry)) {
+        for (const YamlEntry& item : *entries) {
+          Component(item);
+        }
+      }
       return;
     }
     if (key == "pulumi") {
@@ -140,12 +165,16 @@ class Loader {
     if (key == "configuration") {
       Warn(document_.At(entry), "'configuration' is deprecated; use 'config'");
     }
+    Entries(key, entry);
+  }
+
+  void Entries(const std::string& key, const YamlEntry& entry) {
     const std::vector<YamlEntry>* entries = Section(entry);
     if (entries == nullptr) {
       return;
     }
     for (const YamlEntry& item : *entries) {
-      if (is_config) {
+      if (key == "config" || key == "configuration" || key == "inputs") {
         Config(item);
       } else if (key == "variables") {
         program_.variables.push_back({item.key,
@@ -161,18 +190,64 @@ class Loader {
     }
   }
 
+  void Component(const YamlEntry& entry) {
+    YamlComponent component{entry.key, document_.At(entry), std::make_shared<YamlProgram>()};
+    component.program->file = program_.file;
+    component.program->project = program_.project;
+    Loader inner(document_, is_included_, component.program.get(), errors_, warnings_);
+    for (const YamlComponent& other : program_.components) {
+      if (other.name == entry.key) {
+        Problem(component.where, fmt::format("there are two components '{}'", entry.key));
+        return;
+      }
+    }
+    if (!entry.value.is_map()) {
+      Problem(document_.At(entry.value),
+              fmt::format(
+                  "the component '{}' must be a map, not {}", entry.key, entry.value.KindName()));
+      return;
+    }
+    for (const YamlEntry& item : entry.value.entries) {
+      const std::string key = inner.Canonical(item, kComponentKeys);
+      if (key.empty()) {
+        Problem(document_.At(item),
+                fmt::format("'{}' is not known in a component", item.key),
+                ExistingNames(item.key, kComponentKeys));
+      } else if (key == "pulumi") {
+        inner.Requirements(item);
+      } else if (key != "description") {
+        inner.Entries(key, item);
+      }
+    }
+    for (const YamlConfig& input : component.program->config) {
+      const bool has_type = input.type == "string" || input.type == "integer" ||
+                            input.type == "boolean" || input.type == "list";
+      if (!has_type) {  // Y191
+        Problem(input.where,
+                fmt::format("the input '{}' needs a type", input.symbol),
+                "valid types are string, integer, boolean and array");
+      }
+    }
+    inner.Finish();
+    program_.components.push_back(std::move(component));
+  }
+
   void Requirements(const YamlEntry& entry) {
     const std::vector<YamlEntry>* entries = Section(entry);
     if (entries == nullptr) {
       return;
     }
-    static const std::vector<std::string> kKeys = {"requiredVersion"};
+    static const std::vector<std::string> kKeys = {"requiredVersion", "include"};
     for (const YamlEntry& item : *entries) {
-      if (Canonical(item, kKeys).empty()) {
+      const std::string key = Canonical(item, kKeys);
+      if (key.empty()) {
         Problem(document_.At(item),
                 fmt::format("'{}' is not known in 'pulumi'", item.key),
-                "there is requiredVersion");
-      } else {
+                "there are requiredVersion and include");
+      } else if (key == "requiredVersion") {
+        if (program_.required_version) {
+          Problem(document_.At(item), "'requiredVersion' is given twice");
+        }
         program_.required_version = ParseExpression(document_, item.value, errors_, warnings_);
       }
     }
@@ -379,15 +454,37 @@ class Loader {
     const auto [at, is_new] = program_.names.emplace(name, ref);
     if (!is_new) {
       Problem(where,
-              fmt::format("the {} '{}' has the name of a {}",
+              fmt::format("the {} '{}' has the name of a {}{}",
                           kind,
                           name,
-                          kKinds[static_cast<int>(at->second.kind)]),
+                          kKinds[static_cast<int>(at->second.kind)],
+                          InOtherFile(at->second, where)),
               "give one of them another name");
     }
   }
 
+  // C30: where the other one is, when that is not the file of the message.
+  std::string InOtherFile(const YamlNodeRef& node, const SourceRange& where) const {
+    const SourceRange& other = node.kind == YamlNodeKind::kConfig ? program_.config[node.index].where
+                               : node.kind == YamlNodeKind::kResource
+                                   ? program_.resources[node.index].where
+                                   : program_.variables[node.index].where;
+    return other.file == where.file ? std::string()
+                                    : fmt::format(" at {}:{}", other.file, other.line);
+  }
+
   void AddNames() {
+    std::map<std::string, const YamlVariable*> outputs;
+    for (const YamlVariable& output : program_.outputs) {
+      const auto [at, is_new] = outputs.emplace(output.key, &output);
+      if (!is_new) {
+        Problem(output.where,
+                fmt::format("the output '{}' is given at {}:{} too",
+                            output.key,
+                            at->second->where.file,
+                            at->second->where.line));
+      }
+    }
     for (std::size_t index = 0; index < program_.config.size(); ++index) {
       AddName(program_.config[index].symbol,
               {YamlNodeKind::kConfig, index},
@@ -409,6 +506,7 @@ class Loader {
   }
 
   const YamlDocument& document_;
+  const bool is_included_;
   YamlProgram& program_;
   std::vector<Error>* errors_;
   std::vector<Error>* warnings_;
@@ -430,16 +528,20 @@ std::optional<YamlNodeRef> YamlProgram::Resolve(std::string_view root) const {
   return at == names.end() ? std::nullopt : std::optional<YamlNodeRef>(at->second);
 }
 
-YamlProgram LoadProgram(const YamlDocument& document,
+YamlProgram LoadProgram(const std::vector<std::shared_ptr<const YamlDocument>>& documents,
                         const std::string& project,
                         std::vector<Error>* errors,
                         std::vector<Error>* warnings) {
   YamlProgram program;
-  program.file = document.file;
+  program.file = documents.front()->file;
   program.project = project;
-  errors->insert(errors->end(), document.errors.begin(), document.errors.end());
-  warnings->insert(warnings->end(), document.warnings.begin(), document.warnings.end());
-  Loader(document, &program, errors, warnings).Run();
+  for (const std::shared_ptr<const YamlDocument>& document : documents) {
+    errors->insert(errors->end(), document->errors.begin(), document->errors.end());
+    warnings->insert(warnings->end(), document->warnings.begin(), document->warnings.end());
+    Loader(*document, document != documents.front(), &program, errors, warnings).Read();
+  }
+  Loader(*documents.front(), false, &program, errors, warnings).Finish();
+  CheckNesting(program, errors);
   return program;
 }
 

@@ -2,6 +2,7 @@
 // A YAML program, checked and ordered (sections 3, 4, 8, 9, 11 of yaml.md). Pure, any thread.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +65,16 @@ struct YamlNodeRef {
   friend auto operator<=>(const YamlNodeRef&, const YamlNodeRef&) = default;
 };
 
+struct YamlProgram;
+
+/// A component that is made of resources (Y191, Y196). Its inputs are the configuration of its
+/// program.
+struct YamlComponent {
+  std::string name;
+  SourceRange where;  ///< of the key
+  std::shared_ptr<YamlProgram> program;
+};
+
 struct YamlProgram {
   std::string file;  ///< as messages name it
   std::string project;
@@ -71,6 +82,7 @@ struct YamlProgram {
   std::vector<YamlResource> resources;
   std::vector<YamlVariable> variables;
   std::vector<YamlVariable> outputs;
+  std::vector<YamlComponent> components;
   /// `pulumi.requiredVersion` (Y22); null when there is none.
   YamlExprPtr required_version;
   std::map<std::string, YamlNodeRef, std::less<>> names;
@@ -90,12 +102,24 @@ struct YamlProgram {
   std::optional<YamlNodeRef> Resolve(std::string_view root) const;
 };
 
+/// The component that a type token of the program's own namespace means; null when there is none.
+const YamlComponent* ComponentOf(const YamlProgram& program, const std::string& type);
+
+/// The package schema of components, as JSON text (Y191).
+std::string ComponentSchema(const std::string& package,
+                            const std::string& version,
+                            const std::vector<YamlComponent>& components);
+
+/// Components that contain themselves are errors (Y196).
+void CheckNesting(const YamlProgram& program, std::vector<Error>* errors);
+
 /// Fills in needs, order, undeclared names and default providers. Cycles (Y131) and second default
 /// providers are errors.
 void OrderProgram(YamlProgram* program, std::vector<Error>* errors);
 
-/// Reads and orders a program. Everything wrong is in `errors`.
-YamlProgram LoadProgram(const YamlDocument& document,
+/// Reads and orders a program of one file or, with `pulumi.include` (C30), of several: their
+/// sections merge. Everything wrong is in `errors`.
+YamlProgram LoadProgram(const std::vector<std::shared_ptr<const YamlDocument>>& documents,
                         const std::string& project,
                         std::vector<Error>* errors,
                         std::vector<Error>* warnings);

@@ -71,7 +71,7 @@ void YamlRun::AddLookedUp(const std::string& urn, const InvokeOutcome& found) {
   YamlResourceResult& resource = looked_up_[urn];
   resource.urn = Urn::Trusted(urn);
   resource.type = std::string(resource.urn.type());
-  resource.schema = packages_.Resource(resource.type);
+  resource.schema = packages_->Resource(resource.type);
   resource.is_unknown = found.unknown;
   const auto id = found.result.find("id");
   const auto state = found.result.find("state");

@@ -10,49 +10,67 @@
 
 namespace davit {
 
-Task<void> YamlRun::Check() {
+Task<std::vector<Error>> YamlRun::Check() {
   const auto report = [this](Error error) { Report(std::move(error)); };
-  co_await packages_.Load(program_, monitor_, report);
+  co_await packages_->Load(program_, monitor_, report);
   if (failed_) {
-    co_return;
+    co_return std::vector<Error>();
   }
-  CheckUndeclared();
+  CheckUndeclared(program_, false);
+  for (const YamlComponent& component : program_.components) {
+    CheckUndeclared(*component.program, true);
+  }
+  std::vector<Error> warnings = CheckTypes();
+  co_await CheckOptions(program_);
+  for (const YamlComponent& component : program_.components) {
+    co_await CheckOptions(*component.program);
+  }
+  co_return warnings;
+}
+
+std::vector<Error> YamlRun::CheckTypes() {
   std::vector<Error> found;
   std::vector<Error> warnings;
-  TypeChecker(
-      program_,
-      packages_,
-      [&](Error error) { found.push_back(std::move(error)); },
-      [&](Error warning) { warnings.push_back(std::move(warning)); })
-      .Run();
+  const auto check = [&](const YamlProgram& program) {
+    TypeChecker(
+        program,
+        *packages_,
+        [&](Error error) { found.push_back(std::move(error)); },
+        [&](Error warning) { warnings.push_back(std::move(warning)); })
+        .Run();
+  };
+  check(program_);
+  for (const YamlComponent& component : program_.components) {
+    check(*component.program);
+  }
   SortByPlace(&found);
   SortByPlace(&warnings);
   for (Error& error : found) {
     Report(std::move(error));
   }
-  for (const Error& warning : warnings) {
-    monitor_.Log(Severity::kWarning, warning.Text(), Urn());
-  }
-  co_await CheckOptions();
+  return warnings;
 }
 
-void YamlRun::CheckUndeclared() {
-  for (const YamlAccess& access : program_.undeclared) {
-    if (!info_.config.contains(info_.project + ":" + access.root)) {
+void YamlRun::CheckUndeclared(const YamlProgram& program, bool is_component) {
+  for (const YamlAccess& access : program.undeclared) {
+    // Y193: the configuration of a stack is no business of a component.
+    if (is_component || !info_.config.contains(ConfigKeyOf(access.root))) {
       std::vector<std::string> names;
-      for (const auto& [name, node] : program_.names) {
+      for (const auto& [name, node] : program.names) {
         names.push_back(name);
       }
       Problem(SourceRange(access.where),  // a mistake wherever it stands
-              fmt::format("no resource, variable or config value is named '{}'", access.root),
+              fmt::format("no resource, variable or {} is named '{}'",
+                          is_component ? "input" : "config value",
+                          access.root),
               DidYouMean(access.root, names));
     }
   }
 }
 
 // Options that nothing flows into are what they are going to be (Y155).
-Task<void> YamlRun::CheckOptions() {
-  for (const YamlResource& resource : program_.resources) {
+Task<void> YamlRun::CheckOptions(const YamlProgram& program) {
+  for (const YamlResource& resource : program.resources) {
     for (const YamlOption& option : resource.options) {
       bool is_literal = true;
       VisitAccesses(*option.value, [&](const YamlAccess&) { is_literal = false; });

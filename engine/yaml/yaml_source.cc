@@ -6,29 +6,40 @@
 #include <tuple>
 
 #include "engine/yaml/evaluation.h"
+#include "engine/yaml/includes.h"
 
 namespace davit {
 namespace {
 
 class YamlSource final : public Source {
  public:
-  YamlSource(YamlProgram program, FileReader read, std::string program_directory)
+  YamlSource(std::shared_ptr<const YamlProgram> program, FileReader read, std::string program_directory)
       : program_(std::move(program)),
         read_(std::move(read)),
         program_directory_(std::move(program_directory)) {}
 
-  std::vector<PackageDescriptor> RequiredPackages() const override { return PackagesOf(program_); }
+  std::vector<PackageDescriptor> RequiredPackages() const override { return PackagesOf(*program_); }
 
   Task<Result<void>> Run(Monitor& monitor, const RunInfo& info, CancelToken cancel) override {
-    YamlRun run(program_, read_, program_directory_, monitor, info, std::move(cancel));
+    YamlRun run(*program_, read_, program_directory_, monitor, info, std::move(cancel));
     co_return co_await run.Run();
   }
 
  private:
-  YamlProgram program_;
+  std::shared_ptr<const YamlProgram> program_;
   FileReader read_;
   std::string program_directory_;
 };
+
+Task<std::vector<Error>> CheckOnly(std::shared_ptr<const YamlProgram> program,
+                                   FileReader read,
+                                   std::string program_directory,
+                                   Monitor& monitor,
+                                   const RunInfo& info) {
+  YamlRun run(
+      *program, std::move(read), std::move(program_directory), monitor, info, CancelToken());
+  co_return co_await run.Check();
+}
 
 bool EndsLikeFile(const std::string& main) {
   return main.ends_with(".yaml") || main.ends_with(".yml") || main.ends_with(".json");
@@ -105,7 +116,11 @@ ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read, const F
   if (!document || document->file != shown || document->text != text) {
     document = std::make_shared<const YamlDocument>(ParseYaml(shown, text));
   }
-  YamlProgram program = LoadProgram(*document, project.name, &load.errors, &load.warnings);
+  YamlProgram program =
+      LoadProgram(WithIncludes(std::move(document), directory, read, list, &load.errors),
+                  project.name,
+                  &load.errors,
+                  &load.warnings);
   if (list) {
     program.declared = ReadPackageFiles(list(directory), project.directory, read, &load.errors);
   }
@@ -113,7 +128,11 @@ ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read, const F
   std::ranges::stable_sort(load.warnings, BySource);
   if (load.errors.empty()) {
     load.packages = PackagesOf(program);
-    load.source = std::make_unique<YamlSource>(std::move(program), std::move(read), directory);
+    auto shared = std::make_shared<const YamlProgram>(std::move(program));
+    load.check = [shared, read, directory](Monitor& monitor, const RunInfo& info) {
+      return CheckOnly(shared, read, directory, monitor, info);
+    };
+    load.source = std::make_unique<YamlSource>(std::move(shared), std::move(read), directory);
   }
   return load;
 }

@@ -88,6 +88,9 @@ struct ProgramLoad {
   /// Packages that its types and functions name, sorted (Y89), so that providers can start while
   /// the rest is checked.
   std::vector<PackageDescriptor> packages;
+  /// Checks the program against the schemas that `monitor` gives, and does nothing else. Errors are
+  /// reported to it, warnings returned. Set with `source`; `monitor` and `info` outlive the task.
+  std::function<Task<std::vector<Error>>(Monitor& monitor, const RunInfo& info)> check;
 };
 /// Finds (Y2), parses and orders the program of a project. Relative paths in file functions resolve
 /// against the program directory (Y1). `list` finds package declaration files below it (Y8); without

@@ -16,7 +16,8 @@ Loaded Load(const std::string& text) {
   std::vector<Error> errors;
   std::vector<Error> warnings;
   Loaded loaded;
-  loaded.program = LoadProgram(ParseYaml("Pulumi.yaml", text), "proj", &errors, &warnings);
+  loaded.program = LoadProgram({std::make_shared<const YamlDocument>(ParseYaml("Pulumi.yaml", text))},
+                               "proj", &errors, &warnings);
   for (const Error& error : errors) {
     loaded.errors.push_back(error.Text());
   }
