@@ -106,7 +106,7 @@ TEST_CASE("any damage of a journal is noticed: reading stops before it") {
   CHECK(ReadJournalImage(bytes + "torn" + std::string(4096, '\0'))->discarded == 4);
 }
 
-TEST_CASE("entries survive their encoding") {
+TEST_CASE("[E200] entries survive their encoding") {
   World world;
   const Snapshot base = world.Load()->snapshot;
   SecretTexts texts;
@@ -135,6 +135,17 @@ TEST_CASE("entries survive their encoding") {
     CHECK(read->is_refresh);
     CHECK((read->state == entry.state || *read->state == *entry.state));
   }
+  JournalEntry extension;  // E200
+  extension.kind = JournalKind::kExtension;
+  extension.extension_ref = "ref";
+  extension.extension = Extension{"ext", "1.0.0", std::string("\0b", 2)};
+  std::string text;
+  WriteJournalEntry(extension, index, writing, &text);
+  const Result<JournalEntry> back = ReadJournalEntry(text, base.resources, reading);
+  REQUIRE(back);
+  CHECK(back->extension_ref == "ref");
+  CHECK(back->extension.value == std::string("\0b", 2));
+  CHECK(Replay(base, {*back}).extensions.at("ref").version == "1.0.0");
   std::string same;
   WriteJournalEntry(Success(1, base.resources[1], 1), index, writing, &same);
   CHECK(same ==
