@@ -101,6 +101,11 @@ class Monitor {
                                                              std::vector<Transform> transforms) = 0;
   virtual Task<Result<void>> RegisterOutputs(Urn urn, PropertyMap outputs) = 0;
   virtual Task<Result<RegisterResponse>> ReadResource(ReadGoal goal) = 0;
+  /// Whether the object is there, which is not recorded; absent: nobody can tell yet (E219). The
+  /// goal has no name.
+  virtual Task<Result<std::optional<bool>>> ExistsResource(ReadGoal) {
+    co_return Fail(ErrorKind::kUnimplemented, "objects cannot be looked for in this run");
+  }
   virtual Task<Result<InvokeOutcome>> Invoke(InvokeGoal goal) = 0;
   virtual Task<Result<CallResponse>> Call(CallGoal goal) = 0;
   /// For all later registrations, in the order in which they come (E184).

@@ -79,26 +79,6 @@ std::string RegistrationMonitor::InheritedProvider(const Urn& parent,
                                                                         : std::string();
 }
 
-Result<PackageDescriptor> RegistrationMonitor::PackageFor(std::string_view package,
-                                                          const std::string& ref,
-                                                          const std::string& version,
-                                                          const std::string& url) const {
-  if (!ref.empty()) {
-    const auto at = packages_.find(ref);
-    if (at == packages_.end()) {
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("the package reference '{}' is not known", ref),
-                  "register the package first");
-    }
-    return at->second;
-  }
-  PackageDescriptor descriptor;
-  descriptor.name = std::string(package);
-  descriptor.version = version;
-  descriptor.download_url = url;
-  return descriptor;
-}
-
 Task<void> RegistrationMonitor::RegisterDefaultProvider(std::shared_ptr<DefaultProvider> entry,
                                                         PackageDescriptor package) {
   const std::string provided =
@@ -118,31 +98,6 @@ Task<void> RegistrationMonitor::RegisterDefaultProvider(std::shared_ptr<DefaultP
     co_return;
   }
   entry->reference.Set(ProviderRef{urn, made->id}.Text());
-}
-
-// E171: the highest version that the program reports for a package.
-void RegistrationMonitor::FillFromRequired(PackageDescriptor& package) const {
-  if (!package.version.empty() || package.parameterization) {
-    return;
-  }
-  const PackageDescriptor* best = nullptr;
-  for (const PackageDescriptor& required : required_) {
-    if (required.name != package.name) {
-      continue;
-    }
-    const std::optional<Semver> version = Semver::ParseTolerant(required.version);
-    const std::optional<Semver> other =
-        best == nullptr ? std::nullopt : Semver::ParseTolerant(best->version);
-    if (best == nullptr || (version && (!other || *other < *version))) {
-      best = &required;
-    }
-  }
-  if (best != nullptr) {
-    package.version = best->version;
-    if (package.download_url.empty()) {
-      package.download_url = best->download_url;
-    }
-  }
 }
 
 Task<Result<std::string>> RegistrationMonitor::DefaultProviderFor(PackageDescriptor package) {
@@ -412,6 +367,46 @@ Task<Result<void>> RegistrationMonitor::RegisterOutputs(Urn urn, PropertyMap out
   co_return stored;
 }
 
+Task<Result<std::optional<bool>>> RegistrationMonitor::ExistsResource(ReadGoal read) {
+  if (!HasThreeParts(read.type) || read.type.starts_with(kProviderTypePrefix) || read.id.empty()) {
+    co_return Fail(ErrorKind::kInvalid,
+                   fmt::format("an object of type '{}' with the id '{}' cannot be looked for",
+                               read.type,
+                               read.id),
+                   "name a resource type as package:module:Name, and the id of an object");
+  }
+  DAVIT_CO_TRY(const std::string provider, co_await ProviderOfRead(read));
+  DAVIT_CO_TRY(InstancePtr instance, co_await context_.EnsureProvider(provider));
+  if (read.id == kUnknownId || instance->is_config_unknown) {
+    co_return std::optional<bool>();
+  }
+  const RunInfo& info = context_.request.info;
+  ReadRequest request;
+  request.id = read.id;
+  request.urn = Urn::Make(info.stack,
+                          info.project,
+                          read.parent,
+                          read.type,
+                          fmt::format("__exists__{}", ++looked_for_));
+  request.inputs = WithoutOutputs(read.properties);
+  DAVIT_CO_TRY(const ReadResponse response,
+               co_await davit::ReadResource(instance, std::move(request), CancelToken()));
+  co_return std::optional<bool>(!response.id.empty());
+}
+
+// Explicit, or the parent's, or the default one (P98).
+Task<Result<std::string>> RegistrationMonitor::ProviderOfRead(const ReadGoal& read) {
+  const std::string package(PackageOf(read.type));
+  std::string provider =
+      read.provider.empty() ? InheritedProvider(read.parent, package, false) : read.provider;
+  if (provider.empty()) {
+    DAVIT_CO_TRY(PackageDescriptor descriptor,
+                 PackageFor(package, read.package_ref, read.version, read.download_url));
+    DAVIT_CO_TRY(provider, co_await DefaultProviderFor(std::move(descriptor)));
+  }
+  co_return provider;
+}
+
 Task<Result<RegisterResponse>> RegistrationMonitor::ReadResource(ReadGoal read) {
   auto registration = std::make_shared<Registration>();
   const RunInfo& info = context_.request.info;
@@ -423,20 +418,9 @@ Task<Result<RegisterResponse>> RegistrationMonitor::ReadResource(ReadGoal read) 
                             "name a resource type as package:module:Name");
     co_return Fail(Reported(std::move(error), urn));
   }
-  const std::string package(PackageOf(read.type));
-  std::string provider =
-      read.provider.empty() ? InheritedProvider(read.parent, package, false) : read.provider;
-  if (provider.empty()) {
-    Result<PackageDescriptor> descriptor =
-        PackageFor(package, read.package_ref, read.version, read.download_url);
-    if (!descriptor) {
-      co_return Fail(Reported(std::move(descriptor).error(), urn));
-    }
-    Result<std::string> reference = co_await DefaultProviderFor(*std::move(descriptor));
-    if (!reference) {
-      co_return Fail(Reported(std::move(reference).error(), urn));
-    }
-    provider = *std::move(reference);
+  Result<std::string> provider = co_await ProviderOfRead(read);
+  if (!provider) {
+    co_return Fail(Reported(std::move(provider).error(), urn));
   }
   registration->is_read = true;
   registration->read_id = read.id;
@@ -444,7 +428,7 @@ Task<Result<RegisterResponse>> RegistrationMonitor::ReadResource(ReadGoal read) 
   goal.type = read.type;
   goal.name = read.name;
   goal.parent = read.parent;
-  goal.provider = std::move(provider);
+  goal.provider = *std::move(provider);
   goal.properties = WithoutOutputs(read.properties);
   goal.dependencies = read.dependencies;
   goal.additional_secret_outputs = read.additional_secret_outputs;
@@ -545,28 +529,6 @@ Task<Result<CallResponse>> RegistrationMonitor::CallByGoal(CallGoal goal) {
   std::vector<std::string> trace = surroundings_.TraceOf(goal.parent_stack_trace_handle);
   goal.stack_trace.insert(goal.stack_trace.begin(), trace.begin(), trace.end());
   co_return co_await CallMethod(context_, surroundings_, std::move(provider), std::move(goal));
-}
-
-Task<Result<std::string>> RegistrationMonitor::RegisterPackage(PackageDescriptor package) {
-  if (package.name.empty()) {
-    co_return Fail(ErrorKind::kInvalid, "a package without name was registered", "give its name");
-  }
-  for (const auto& [ref, known] : packages_) {  // E175: equal requests get the same reference
-    if (known.name == package.name && known.version == package.version &&
-        known.download_url == package.download_url &&
-        known.parameterization == package.parameterization &&
-        known.extension == package.extension) {
-      co_return ref;
-    }
-  }
-  std::string ref = context_.request.ids->NewUuid();
-  if (package.extension) {
-    ref = ExtensionReference(*package.extension);
-    context_.extensions[ref] =
-        Extension{package.extension->name, package.extension->version, package.extension->value};
-  }
-  packages_.emplace(ref, std::move(package));
-  co_return ref;
 }
 
 Task<Result<std::string>> RegistrationMonitor::GetSchema(PackageDescriptor package) {

@@ -24,6 +24,7 @@ class RegistrationMonitor final : public Monitor {
                                                      std::vector<Transform> transforms) override;
   Task<Result<void>> RegisterOutputs(Urn urn, PropertyMap outputs) override;
   Task<Result<RegisterResponse>> ReadResource(ReadGoal goal) override;
+  Task<Result<std::optional<bool>>> ExistsResource(ReadGoal goal) override;
   Task<Result<InvokeOutcome>> Invoke(InvokeGoal goal) override;
   Task<Result<CallResponse>> Call(CallGoal goal) override;
   void RegisterStackTransform(Transform transform) override;
@@ -53,6 +54,7 @@ class RegistrationMonitor final : public Monitor {
     Completion<Result<std::string>> reference;
   };
 
+  Task<Result<std::string>> ProviderOfRead(const ReadGoal& read);
   void FillFromRequired(PackageDescriptor& package) const;
   Result<void> RefuseUnsupported(const Goal& goal) const;
   Result<PackageDescriptor> PackageFor(std::string_view package,
@@ -84,6 +86,7 @@ class RegistrationMonitor final : public Monitor {
   std::map<Urn, std::shared_ptr<Gate>> in_flight_;  ///< not answered yet
   std::map<DefaultKey, std::shared_ptr<DefaultProvider>> defaults_;
   std::map<std::string, PackageDescriptor> packages_;
+  int looked_for_ = 0;  ///< objects, for the names of the reads (E219)
 };
 
 }  // namespace davit

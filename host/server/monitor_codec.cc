@@ -271,9 +271,6 @@ Result<double> ParseTimeoutText(std::string_view text) {
 
 Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request,
                     const MonitorCaller& caller) {
-  if (request.state_migrations_size() > 0) {
-    return NotOffered("the option 'stateMigrations'");
-  }
   if (!request.snippetid().empty()) {
     return NotOffered("snippets");
   }
@@ -379,6 +376,20 @@ Result<ReadGoal> ToReadGoal(const pulumirpc::ReadResourceRequest& request,
   goal.package_ref = request.packageref();
   goal.additional_secret_outputs = ToTexts(request.additionalsecretoutputs());
   goal.source_position = SourcePositionText(request.sourceposition(), caller.root_directory);
+  return goal;
+}
+
+Result<ReadGoal> ToExistsGoal(const pulumirpc::ExistsResourceRequest& request) {
+  ReadGoal goal;
+  goal.type = request.type();
+  goal.id = request.id();
+  DAVIT_TRY(goal.parent, OptionalUrn(request.parent(), "parent"));
+  DAVIT_TRY(goal.properties, DecodeStruct(request.properties(), DecodeOptions()));
+  goal.provider = request.provider();
+  DAVIT_TRY_VOID(CheckVersion(request.version()));
+  goal.version = request.version();
+  goal.download_url = request.plugindownloadurl();
+  goal.package_ref = request.packageref();
   return goal;
 }
 

@@ -20,6 +20,7 @@ struct MonitorCaller {
 Result<Goal> ToGoal(const pulumirpc::RegisterResourceRequest& request, const MonitorCaller& caller);
 Result<ReadGoal> ToReadGoal(const pulumirpc::ReadResourceRequest& request,
                             const MonitorCaller& caller);
+Result<ReadGoal> ToExistsGoal(const pulumirpc::ExistsResourceRequest& request);
 Result<InvokeGoal> ToInvokeGoal(const pulumirpc::ResourceInvokeRequest& request);
 Result<CallGoal> ToCallGoal(const pulumirpc::ResourceCallRequest& request,
                             const MonitorCaller& caller);

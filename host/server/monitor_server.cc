@@ -174,6 +174,11 @@ struct MonitorServer::Impl {
   Task<RpcStatus> RegisterResource(const pulumirpc::RegisterResourceRequest& request,
                                    pulumirpc::RegisterResourceResponse* response,
                                    const ServerCall& call) {
+    if (request.state_migrations_size() > 0) {  // E209
+      co_return Refuse(RpcCode::kFailedPrecondition,
+                       "davit does not support the option 'stateMigrations', and says so among its "
+                       "features");
+    }
     Result<Goal> goal = ToGoal(request, CallerOf(call));
     if (!goal) {
       co_return FromError(goal.error());
@@ -258,6 +263,23 @@ struct MonitorServer::Impl {
     if (!encoded) {
       co_return FromError(encoded.error());
     }
+    co_return RpcStatus();
+  }
+
+  Task<RpcStatus> ExistsResource(const pulumirpc::ExistsResourceRequest& request,
+                                 pulumirpc::ExistsResourceResponse* response,
+                                 const ServerCall&) {
+    Result<ReadGoal> goal = ToExistsGoal(request);
+    if (!goal) {
+      co_return FromError(goal.error());
+    }
+    const Result<std::optional<bool>> exists =
+        co_await options.monitor->ExistsResource(*std::move(goal));
+    if (!exists) {
+      co_return FromError(exists.error());
+    }
+    response->set_exists(exists->value_or(false));
+    response->set_unknown(!exists->has_value());
     co_return RpcStatus();
   }
 
@@ -409,6 +431,7 @@ struct MonitorServer::Impl {
     HandleWith(
         server, service, "RegisterResourceOutputs", watched, self, &Impl::RegisterResourceOutputs);
     HandleWith(server, service, "ReadResource", watched, self, &Impl::ReadResource);
+    HandleWith(server, service, "ExistsResource", watched, self, &Impl::ExistsResource);
     HandleWith(server, service, "Invoke", watched, self, &Impl::Invoke);
     HandleWith(server, service, "Call", watched, self, &Impl::Call);
     HandleWith(server, service, "RegisterPackage", watched, self, &Impl::RegisterPackage);

@@ -182,7 +182,7 @@ TEST_CASE("[E5] [E51] references are listed and rewritten by kind") {
   CHECK(state->provider == ProviderUrn().text() + "2::p-1");
 }
 
-TEST_CASE("[S39] [S40] [S43] identity, provider references and duplicates") {
+TEST_CASE("[E2] [S39] [S40] [S43] identity, provider references and duplicates") {
   auto component = Thing("c");
   component->custom = false;
   CHECK_THAT(Messages(Base({ProviderRecord(), component})).at(0), Catch::Contains("has an id"));
