@@ -183,4 +183,16 @@ TEST_CASE("[E194] parts follow their owner to another URN") {
   CHECK(VerifySnapshot(stack.state).empty());
 }
 
+TEST_CASE("[S115] the preview of a destroy shows that parts go, without a call") {
+  PartedStack stack;
+  stack.Up({{.name = "a"}});
+  stack.options.mode = DeploymentMode::kDestroy;
+  stack.options.preview = true;
+  stack.Run(nullptr);
+  CHECK(stack.Changes().empty());
+  for (const char* expected : {"done delete a1", "done delete a2", "done delete a"}) {
+    CHECK(std::ranges::count(stack.events.Steps(), expected) == 1);
+  }
+}
+
 }  // namespace davit::testing
