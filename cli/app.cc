@@ -8,6 +8,7 @@
 
 #include "cli/check_monitor.h"
 #include "cli/local_assets.h"
+#include "cli/workspace/program_files.h"
 #include "cli/workspace/stack_file.h"
 #include "engine/base/cancel.h"
 #include "engine/base/uuid.h"
@@ -70,11 +71,34 @@ Result<ProjectFile> ReadPluginProject(const std::string& path) {
   return std::move(load.project);
 }
 
-Result<PluginFile> ReadPluginFile(const std::string& path) {
+// Knows the Monitor behind each address, for plugins that run in this process (Y190).
+class KnownMonitors final : public MonitorHost {
+ public:
+  explicit KnownMonitors(MonitorHost& inner) : inner_(inner) {}
+  Result<std::unique_ptr<MonitorEndpoint>> Serve(Monitor& monitor, RunInfo info) override {
+    DAVIT_TRY(std::unique_ptr<MonitorEndpoint> endpoint, inner_.Serve(monitor, std::move(info)));
+    by_address_[endpoint->address()] = &monitor;
+    return endpoint;
+  }
+  Monitor* At(const std::string& address) const {
+    const auto at = by_address_.find(address);
+    return at == by_address_.end() ? nullptr : at->second;
+  }
+
+ private:
+  MonitorHost& inner_;
+  std::map<std::string, Monitor*> by_address_;
+};
+
+Result<PluginFile> ReadPluginFile(const std::string& path,
+                                  std::function<Monitor*(const std::string&)> monitor) {
   DAVIT_TRY(ProjectFile file, ReadPluginProject(path));
   PluginFile plugin;
   plugin.runtime = std::move(file.runtime);
   plugin.options = std::move(file.runtime_options);
+  if (plugin.runtime == "yaml") {
+    DAVIT_TRY(plugin.provider, LoadComponentFolder(file.directory, std::move(monitor)));
+  }
   return plugin;
 }
 
@@ -137,6 +161,7 @@ struct App::Parts {
   std::unique_ptr<GrpcPluginHost> host;
   MonitorServerOptions monitor_options;  ///< without what belongs to a run
   std::unique_ptr<GrpcMonitorHost> monitors;
+  std::unique_ptr<KnownMonitors> known_monitors;
   std::shared_ptr<ProviderPool> providers;
   std::unique_ptr<LocalAssets> assets;
   SystemIds ids;
@@ -271,7 +296,11 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
     return Fail(plugins.error());
   }
   host.project_plugins = *std::move(plugins);
-  host.read_plugin_file = ReadPluginFile;
+  host.read_plugin_file = [raw](const std::string& path) {
+    return ReadPluginFile(path, [raw](const std::string& address) {
+      return raw->known_monitors ? raw->known_monitors->At(address) : nullptr;
+    });
+  };
   raw->host = std::make_unique<GrpcPluginHost>(std::move(host));
   MonitorServerOptions monitor;
   monitor.loop = &raw->loop;
@@ -282,6 +311,7 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   monitor.on_stopped = [raw] { raw->has_stopped = true; };
   raw->monitor_options = monitor;
   raw->monitors = std::make_unique<GrpcMonitorHost>(std::move(monitor));
+  raw->known_monitors = std::make_unique<KnownMonitors>(*raw->monitors);
   raw->providers = MakeProviderPool(raw->loop, *raw->host);
   raw->server->SetSchemaSource([pool = raw->providers](const PackageDescriptor& package) {  // P108
     return pool->GetSchema(PluginOf(package), CancelToken());
@@ -363,7 +393,7 @@ Result<DeploymentResult> App::Run(RunRequest request) {
   deployment.pool = parts.providers;
   deployment.views = &parts.views;
   deployment.stacks = request.stacks;
-  deployment.monitors = parts.monitors.get();
+  deployment.monitors = parts.known_monitors.get();
   deployment.plan = request.plan;
   deployment.makes_plan = request.makes_plan;
   deployment.imports = request.imports;

@@ -37,7 +37,11 @@ Result<std::map<std::string, ConfigValue>> KnownKeys(Context& context, const Wor
 }
 
 Result<Findings> CheckProgram(Context& context, const Workspace& workspace) {
-  ProgramLoad load = LoadProgramFiles(workspace.project());
+  ProgramLoad load = LoadProgramFiles(
+      workspace.project(),
+      context.environment(),
+      {{"PULUMI_PROJECT", workspace.project().name},
+       {"PULUMI_ROOT_DIRECTORY", workspace.project().directory}});
   Findings findings;
   if (load.errors.empty()) {
     AppOptions options;

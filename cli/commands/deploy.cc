@@ -10,6 +10,7 @@
 #include "cli/commands/config_edit.h"
 #include "cli/commands/plan_file.h"
 #include "cli/commands/shared.h"
+#include "cli/json_writer.h"
 #include "cli/pending_creates.h"
 #include "cli/stack_states.h"
 #include "cli/terminal.h"
@@ -43,6 +44,17 @@ Error Collected(const std::vector<Error>& errors) {
     message += fmt::format("\n    {}) {}", i + 1, errors[i].Text());
   }
   return MakeError(ErrorKind::kInvalid, message);
+}
+
+// Y6: full key -> text as stored.
+std::string ConfigJson(const std::map<std::string, ConfigValue>& config) {
+  JsonWriter json;
+  json.BeginObject();
+  for (const auto& [key, value] : config) {
+    json.Key(key).String(value.text);
+  }
+  json.EndObject();
+  return json.Take();
 }
 
 }  // namespace
@@ -260,7 +272,15 @@ Result<void> DeployCommand::LoadProgram() {
     const std::optional<Error> unmet = UnmetVersion(session_->workspace.project());
     return unmet ? Result<void>(Fail(*unmet)) : Result<void>();
   }
-  ProgramLoad load = LoadProgramFiles(session_->workspace.project());
+  const ProjectFile& project = session_->workspace.project();
+  const RunInfo defaults;
+  ProgramLoad load = LoadProgramFiles(project,
+                                      context_.environment(),
+                                      {{"PULUMI_CONFIG", ConfigJson(config_)},
+                                       {"PULUMI_ORGANIZATION", defaults.organization},
+                                       {"PULUMI_PROJECT", project.name},
+                                       {"PULUMI_ROOT_DIRECTORY", project.directory},
+                                       {"PULUMI_STACK", session_->stack.stack}});
   session_->workspace.DropDocument();
   for (const Error& warning : load.warnings) {
     context_.Warn(warning.Text());

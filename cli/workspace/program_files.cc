@@ -4,7 +4,9 @@
 
 #include <filesystem>
 
+#include "cli/workspace/compiler.h"
 #include "cli/workspace/stack_file.h"
+#include "engine/yaml/component_provider.h"
 
 namespace davit {
 namespace {
@@ -39,8 +41,49 @@ std::vector<std::string> YamlFilesBelow(const std::string& folder) {
 
 }  // namespace
 
-ProgramLoad LoadProgramFiles(const ProjectFile& project) {
-  return LoadYamlProgram(project, ReadProgramFile, YamlFilesBelow);
+ProgramLoad LoadProgramFiles(const ProjectFile& project,
+                             Environment environment,
+                             const Environment& variables) {
+  const auto compiler = project.runtime_options.find("compiler");
+  const std::string* command =
+      compiler == project.runtime_options.end() ? nullptr : compiler->second.as_string();
+  if (command == nullptr) {
+    return LoadYamlProgram(project, ReadProgramFile, YamlFilesBelow);
+  }
+  std::vector<Error> warnings;
+  for (const auto& [name, value] : variables) {
+    const auto [at, is_new] = environment.emplace(name, value);
+    if (!is_new && at->second != value) {
+      warnings.push_back(MakeError(
+          ErrorKind::kInvalid,
+          fmt::format("the compiler sees the value that the environment has for {}", name),
+          "unset it to let davit say what it is"));
+    }
+  }
+  Result<std::string> text = RunCompiler(*command, YamlProgramFolder(project), environment);
+  ProgramLoad load;
+  if (text) {
+    load = LoadYamlProgram(project, ReadProgramFile, YamlFilesBelow, *text);
+  } else {
+    load.errors.push_back(std::move(text).error());
+  }
+  load.warnings.insert(load.warnings.begin(), warnings.begin(), warnings.end());
+  return load;
+}
+
+Result<std::shared_ptr<Provider>> LoadComponentFolder(
+    const std::string& folder, std::function<Monitor*(const std::string& address)> monitor) {
+  ComponentPlugin plugin;
+  plugin.folder = folder;
+  plugin.read = ReadProgramFile;
+  plugin.monitor = std::move(monitor);
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+    if (entry.path().extension() == ".yaml") {
+      plugin.files.push_back(entry.path().string());
+    }
+  }
+  return LoadComponentPlugin(std::move(plugin));
 }
 
 }  // namespace davit

@@ -213,6 +213,12 @@ void YamlRun::EvaluateConfig(const YamlConfig& config, YamlNodeResult* result) {
         "set a fitting value, or change the declared type");
     return;
   }
+  if (at->second.is_secret && config.is_plain) {  // Y36
+    Problem(*config.is_plain,
+            fmt::format("the configuration value '{}' of stack '{}' is a secret", key, info_.stack),
+            "remove 'secret: false', or store the value in plain");
+    return;
+  }
   YamlValue held;
   held.value =
       at->second.is_secret || config.is_secret ? MakeSecret(*std::move(value)) : *std::move(value);

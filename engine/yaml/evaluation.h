@@ -56,6 +56,10 @@ class YamlRun {
   /// Checks against the schemas, registers everything, and sends the outputs. Each cause of a
   /// failure is reported once.
   Task<Result<void>> Run();
+  /// Registers an instance of a component of the program, with all that is in it (Y192). Absent when
+  /// something was reported; Check comes before it.
+  Task<std::optional<YamlResourceResult>> BuildComponent(const YamlComponent& component, Goal goal);
+  bool has_failed() const { return failed_; }
   /// The checks alone. Errors are reported, warnings returned.
   Task<std::vector<Error>> Check();
 
@@ -64,6 +68,7 @@ class YamlRun {
 
   // Schemas and checks (yaml_checks.cc).
   void CheckUndeclared(const YamlProgram& program, bool is_component);
+  void CheckConfig();
   Task<void> CheckOptions(const YamlProgram& program);
   std::vector<Error> CheckTypes();
 
@@ -74,7 +79,6 @@ class YamlRun {
     std::string prefix;                 ///< of the names of its resources (Y192)
     std::map<std::string, YamlValue> inputs;
   };
-  Task<std::optional<YamlResourceResult>> BuildComponent(const YamlComponent& component, Goal goal);
   Task<void> RunNodes();
   Task<PropertyMap> EvaluateOutputs();
   void AddFormerName(const YamlResource& resource, Goal* goal) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/base/semver.h"
 #include "engine/model/provider_ref.h"
 #include "engine/yaml/evaluation.h"
 #include "engine/yaml/nearest.h"
@@ -178,9 +179,15 @@ bool YamlRun::SetText(const YamlOption& option, const PropertyValue& value, Goal
                        "a string",
                        value.as_number() == nullptr ? "" : "write it in quotes");  // Y91
   }
-  (option.name == "version"  ? goal->version
-   : option.name == "import" ? goal->import_id
-                             : goal->download_url) = *value.as_string();
+  if (option.name == "version") {  // Y91
+    const std::optional<Semver> version = Semver::ParseTolerant(*value.as_string());
+    if (!version) {
+      return WrongOption(option.value->where, option, "a version", "write it as \"1.2.3\"");
+    }
+    goal->version = version->Text();
+    return true;
+  }
+  (option.name == "import" ? goal->import_id : goal->download_url) = *value.as_string();
   return true;
 }
 

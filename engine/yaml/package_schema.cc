@@ -100,6 +100,9 @@ class JsonSchema final : public PackageSchema {
         types_.Fill(text);
       } else if (key == "provider") {
         provider_ = text;
+      } else if (key == "version") {
+        const Json version = Json::parse(text, nullptr, false);
+        version_ = version.is_string() ? version.get<std::string>() : std::string();
       } else if (key == "meta") {
         meta = text;
       }
@@ -131,6 +134,7 @@ class JsonSchema final : public PackageSchema {
                : Decoded("function " + *found, *found, functions_.spans.at(*found), false);
   }
 
+  const std::string& version() const override { return version_; }
   std::vector<std::string> ResourceTokens() const override { return resources_.Tokens(); }
   std::vector<std::string> FunctionTokens() const override { return functions_.Tokens(); }
 
@@ -417,6 +421,7 @@ class JsonSchema final : public PackageSchema {
   }
 
   std::string package_;
+  std::string version_;
   std::string json_;
   Section resources_;
   Section functions_;

@@ -77,6 +77,8 @@ class PackageSchema {
   /// Resolves a resource type as written, with Y81's steps; null when there is none.
   virtual const SchemaMember* Resource(const std::string& token) = 0;
   virtual const SchemaMember* Function(const std::string& token) = 0;
+  /// As the schema states it; may be empty.
+  virtual const std::string& version() const = 0;
   /// All resource types, for suggestions.
   virtual std::vector<std::string> ResourceTokens() const = 0;
   virtual std::vector<std::string> FunctionTokens() const = 0;

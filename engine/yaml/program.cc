@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "engine/yaml/config_type.h"
 #include "engine/yaml/nearest.h"
@@ -51,13 +52,15 @@ const std::vector<std::string> kComponentKeys = {
 
 class Loader {
  public:
+  enum class FileKind { kProgram, kIncluded, kPlugin };
+
   Loader(const YamlDocument& document,
-         bool is_included,
+         FileKind file_kind,
          YamlProgram* program,
          std::vector<Error>* errors,
          std::vector<Error>* warnings)
       : document_(document),
-        is_included_(is_included),
+        file_kind_(file_kind),
         program_(*program),
         errors_(errors),
         warnings_(warnings) {}
@@ -83,6 +86,11 @@ class Loader {
   }
 
  private:
+  static bool IsOfPrograms(const std::string& key) {
+    return key == "config" || key == "configuration" || key == "variables" || key == "resources" ||
+           key == "outputs";
+  }
+
   void Problem(SourceRange where, std::string message, std::string advice = {}) {
     Error error = MakeError(ErrorKind::kInvalid, std::move(message), std::move(advice));
     error.where = std::move(where);
@@ -134,11 +142,17 @@ class Loader {
       }
       return;
     }
-    if (key == "namespace") {
+    if (file_kind_ == FileKind::kPlugin && IsOfPrograms(key)) {  // Y190
+      Problem(document_.At(entry),
+              fmt::format("a plugin has no '{}' of its own", key),
+              "put it into a component");
+      return;
+    }
+    if (key == "namespace" && file_kind_ != FileKind::kPlugin) {
       Problem(document_.At(entry), "'namespace' belongs to plugins and not to a program");
       return;
     }
-    if (is_included_ && (key == "name" || key == "runtime")) {
+    if (file_kind_ == FileKind::kIncluded && (key == "name" || key == "runtime")) {
       Problem(document_.At(entry),
               fmt::format("'{}' belongs to the project file and not to an included one", key));
       return;
@@ -176,6 +190,7 @@ class Loader {
     for (const YamlEntry& item : *entries) {
       if (key == "config" || key == "configuration" || key == "inputs") {
         Config(item);
+        program_.config.back().is_of_old_block = key == "configuration";
       } else if (key == "variables") {
         program_.variables.push_back({item.key,
                                       ParseExpression(document_, item.value, errors_, warnings_),
@@ -194,7 +209,7 @@ class Loader {
     YamlComponent component{entry.key, document_.At(entry), std::make_shared<YamlProgram>()};
     component.program->file = program_.file;
     component.program->project = program_.project;
-    Loader inner(document_, is_included_, component.program.get(), errors_, warnings_);
+    Loader inner(document_, file_kind_, component.program.get(), errors_, warnings_);
     for (const YamlComponent& other : program_.components) {
       if (other.name == entry.key) {
         Problem(component.where, fmt::format("there are two components '{}'", entry.key));
@@ -291,6 +306,9 @@ class Loader {
           Problem(document_.At(item.value), "'secret' must be true or false");
         }
         config.is_secret = item.value.boolean;
+        if (item.value.kind == YamlNode::Kind::kBool && !item.value.boolean) {
+          config.is_plain = document_.At(item.value);
+        }
       } else if (key.empty()) {
         Problem(document_.At(item),
                 fmt::format("'{}' is not known in a configuration entry", item.key),
@@ -345,10 +363,11 @@ class Loader {
     for (const YamlEntry& item : entry.value.entries) {
       const std::string key = Canonical(item, kResourceKeys);
       if (key == "type") {
+        const std::size_t before = errors_->size();
         resource.type = ParseLiteral(document_, item.value, "a type", errors_);
         resource.type_where = document_.At(item.value);
         const auto colons = std::ranges::count(resource.type, ':');
-        if (colons != 1 && colons != 2 && item.value.is_string()) {  // Y80, Y92
+        if (colons != 1 && colons != 2 && errors_->size() == before) {  // Y80, Y92
           Problem(resource.type_where,
                   fmt::format("'{}' is not a resource type", resource.type),
                   "write it as package:module:Name");
@@ -474,6 +493,15 @@ class Loader {
   }
 
   void AddNames() {
+    std::set<std::string> kept;
+    for (const YamlConfig& config : program_.config) {
+      if (!config.is_of_old_block) {
+        kept.insert(config.symbol);
+      }
+    }
+    std::erase_if(program_.config, [&](const YamlConfig& config) {  // Y21
+      return config.is_of_old_block && kept.contains(config.symbol);
+    });
     std::map<std::string, const YamlVariable*> outputs;
     for (const YamlVariable& output : program_.outputs) {
       const auto [at, is_new] = outputs.emplace(output.key, &output);
@@ -506,7 +534,7 @@ class Loader {
   }
 
   const YamlDocument& document_;
-  const bool is_included_;
+  const FileKind file_kind_;
   YamlProgram& program_;
   std::vector<Error>* errors_;
   std::vector<Error>* warnings_;
@@ -528,21 +556,44 @@ std::optional<YamlNodeRef> YamlProgram::Resolve(std::string_view root) const {
   return at == names.end() ? std::nullopt : std::optional<YamlNodeRef>(at->second);
 }
 
-YamlProgram LoadProgram(const std::vector<std::shared_ptr<const YamlDocument>>& documents,
-                        const std::string& project,
-                        std::vector<Error>* errors,
-                        std::vector<Error>* warnings) {
+namespace {
+
+YamlProgram Loaded(const std::vector<std::shared_ptr<const YamlDocument>>& documents,
+                   const std::string& project,
+                   Loader::FileKind first,
+                   Loader::FileKind others,
+                   std::vector<Error>* errors,
+                   std::vector<Error>* warnings) {
   YamlProgram program;
   program.file = documents.front()->file;
   program.project = project;
   for (const std::shared_ptr<const YamlDocument>& document : documents) {
     errors->insert(errors->end(), document->errors.begin(), document->errors.end());
     warnings->insert(warnings->end(), document->warnings.begin(), document->warnings.end());
-    Loader(*document, document != documents.front(), &program, errors, warnings).Read();
+    const Loader::FileKind kind = document == documents.front() ? first : others;
+    Loader(*document, kind, &program, errors, warnings).Read();
   }
-  Loader(*documents.front(), false, &program, errors, warnings).Finish();
+  Loader(*documents.front(), first, &program, errors, warnings).Finish();
   CheckNesting(program, errors);
   return program;
+}
+
+}  // namespace
+
+YamlProgram LoadProgram(const std::vector<std::shared_ptr<const YamlDocument>>& documents,
+                        const std::string& project,
+                        std::vector<Error>* errors,
+                        std::vector<Error>* warnings) {
+  using Kind = Loader::FileKind;
+  return Loaded(documents, project, Kind::kProgram, Kind::kIncluded, errors, warnings);
+}
+
+YamlProgram LoadPlugin(const std::vector<std::shared_ptr<const YamlDocument>>& documents,
+                       const std::string& name,
+                       std::vector<Error>* errors,
+                       std::vector<Error>* warnings) {
+  using Kind = Loader::FileKind;
+  return Loaded(documents, name, Kind::kPlugin, Kind::kPlugin, errors, warnings);
 }
 
 }  // namespace davit

@@ -17,7 +17,9 @@ struct YamlConfig {
   std::string key;     ///< looked up in the stack configuration (Y27)
   std::string type;    ///< canonical: string number integer boolean object list, or empty
   bool is_secret = false;
-  YamlExprPtr default_value;  ///< null when there is none
+  std::optional<SourceRange> is_plain;  ///< where `secret: false` stands (Y36)
+  bool is_of_old_block = false;         ///< of `configuration` (Y21)
+  YamlExprPtr default_value;            ///< null when there is none
   SourceRange where;
 };
 
@@ -123,5 +125,11 @@ YamlProgram LoadProgram(const std::vector<std::shared_ptr<const YamlDocument>>& 
                         const std::string& project,
                         std::vector<Error>* errors,
                         std::vector<Error>* warnings);
+
+/// The same for the files of a plugin, which hold components and may have a namespace (Y190).
+YamlProgram LoadPlugin(const std::vector<std::shared_ptr<const YamlDocument>>& documents,
+                       const std::string& name,
+                       std::vector<Error>* errors,
+                       std::vector<Error>* warnings);
 
 }  // namespace davit

@@ -48,7 +48,7 @@ class Orderer {
       }
       return;
     }
-    if (access.root == "pulumi" || access.root.find(':') != std::string::npos) {
+    if (access.root == "pulumi") {
       return;
     }
     undeclared_.push_back(access);

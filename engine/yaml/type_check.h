@@ -43,6 +43,8 @@ class TypeChecker {
 
  private:
   void CheckResource(const YamlResource& resource);
+  bool IsRefused(const YamlResource& resource);
+  void CheckVersion(const YamlTokenUse& use, bool is_function);
   void CheckCall(const YamlExpr& call);
   /// The keys of `fn::invoke` and `fn::call` (Y112); false when they are wrong.
   bool CheckForm(const YamlExpr& call);

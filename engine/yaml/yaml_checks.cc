@@ -16,6 +16,7 @@ Task<std::vector<Error>> YamlRun::Check() {
   if (failed_) {
     co_return std::vector<Error>();
   }
+  CheckConfig();
   CheckUndeclared(program_, false);
   for (const YamlComponent& component : program_.components) {
     CheckUndeclared(*component.program, true);
@@ -26,6 +27,33 @@ Task<std::vector<Error>> YamlRun::Check() {
     co_await CheckOptions(*component.program);
   }
   co_return warnings;
+}
+
+// What arrives is looked at here, so that all that is wrong with it is told together (Y134); a check
+// without a stack has nothing to look at.
+void YamlRun::CheckConfig() {
+  if (info_.stack.empty()) {
+    return;
+  }
+  for (const YamlConfig& config : program_.config) {
+    if (!config.default_value || info_.config.contains(ConfigKeyOf(config.key))) {
+      YamlNodeResult ignored;
+      EvaluateConfig(config, &ignored);
+    }
+  }
+  for (const auto& [name, node] : program_.names) {
+    const bool is_config = node.kind == YamlNodeKind::kConfig;
+    if (!is_config && info_.config.contains(ConfigKeyOf(name))) {  // Y37
+      const bool is_resource = node.kind == YamlNodeKind::kResource;
+      Problem(is_resource ? program_.resources[node.index].where
+                          : program_.variables[node.index].where,
+              fmt::format("the {} '{}' has the name of a configuration key of the stack '{}'",
+                          is_resource ? "resource" : "variable",
+                          name,
+                          info_.stack),
+              "give one of them another name");
+    }
+  }
 }
 
 std::vector<Error> YamlRun::CheckTypes() {

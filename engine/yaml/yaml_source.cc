@@ -45,8 +45,16 @@ bool EndsLikeFile(const std::string& main) {
   return main.ends_with(".yaml") || main.ends_with(".yml") || main.ends_with(".json");
 }
 
-// Y1: `main` may be a folder, or a file whose folder counts.
-std::string ProgramDirectory(const ProjectFile& project) {
+bool BySource(const Error& a, const Error& b) {
+  const SourceRange none;
+  const SourceRange& x = a.where ? *a.where : none;
+  const SourceRange& y = b.where ? *b.where : none;
+  return std::tie(x.file, x.line, x.column) < std::tie(y.file, y.line, y.column);
+}
+
+}  // namespace
+
+std::string YamlProgramFolder(const ProjectFile& project) {
   std::string main = project.main;
   if (EndsLikeFile(main)) {
     const std::size_t at = main.rfind('/');
@@ -61,15 +69,6 @@ std::string ProgramDirectory(const ProjectFile& project) {
   return main.starts_with('/') ? main : project.directory + "/" + main;
 }
 
-bool BySource(const Error& a, const Error& b) {
-  const SourceRange none;
-  const SourceRange& x = a.where ? *a.where : none;
-  const SourceRange& y = b.where ? *b.where : none;
-  return std::tie(x.file, x.line, x.column) < std::tie(y.file, y.line, y.column);
-}
-
-}  // namespace
-
 std::optional<Error> UnmetVersion(const ProjectFile& project) {
   std::optional<Error> unmet = project.required_version.empty()
                                    ? std::nullopt
@@ -80,13 +79,16 @@ std::optional<Error> UnmetVersion(const ProjectFile& project) {
   return unmet;
 }
 
-ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read, const FileLister& list) {
+ProgramLoad LoadYamlProgram(const ProjectFile& project,
+                            FileReader read,
+                            const FileLister& list,
+                            const std::optional<std::string>& compiled) {
   ProgramLoad load;
   if (std::optional<Error> unmet = UnmetVersion(project)) {
     load.errors.push_back(*std::move(unmet));
     return load;
   }
-  const std::string directory = ProgramDirectory(project);
+  const std::string directory = YamlProgramFolder(project);
   std::string path;
   std::string text;
   std::vector<std::string> candidates{
@@ -95,6 +97,11 @@ ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read, const F
     candidates.push_back(project.path);
   } else {
     candidates.push_back(directory + "/Pulumi.yaml");
+  }
+  if (compiled) {
+    path = "output of the compiler";
+    text = *compiled;
+    candidates.clear();
   }
   for (const std::string& candidate : candidates) {
     Result<std::string> content = read(candidate);

@@ -92,9 +92,14 @@ struct ProgramLoad {
   /// reported to it, warnings returned. Set with `source`; `monitor` and `info` outlive the task.
   std::function<Task<std::vector<Error>>(Monitor& monitor, const RunInfo& info)> check;
 };
+/// Absolute folder of the program (Y1).
+std::string YamlProgramFolder(const ProjectFile& project);
 /// Finds (Y2), parses and orders the program of a project. Relative paths in file functions resolve
 /// against the program directory (Y1). `list` finds package declaration files below it (Y8); without
-/// it there are none.
-ProgramLoad LoadYamlProgram(const ProjectFile& project, FileReader read, const FileLister& list = {});
+/// it there are none. `compiled`: what the compiler of the project printed, the program then (Y6).
+ProgramLoad LoadYamlProgram(const ProjectFile& project,
+                            FileReader read,
+                            const FileLister& list = {},
+                            const std::optional<std::string>& compiled = std::nullopt);
 
 }  // namespace davit

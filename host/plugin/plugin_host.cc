@@ -315,6 +315,9 @@ Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec 
       if (!file) {
         co_return Fail(std::move(file).error().WithContext(context));
       }
+      if (file->provider) {
+        co_return std::move(file->provider);
+      }
       Result<std::shared_ptr<LanguageHost>> host = co_await LoadLanguage(file->runtime, cancel);
       if (!host) {
         co_return Fail(std::move(host).error().WithContext(context));

@@ -23,6 +23,7 @@ class RpcTrace;
 struct PluginFile {
   std::string runtime;
   PropertyMap options;
+  std::shared_ptr<Provider> provider;  ///< set: the plugin runs in this process (Y190)
 };
 
 struct PluginHostOptions {

@@ -68,7 +68,7 @@ TEST_CASE("[S103] project keys are paths") {
   CHECK(test.Values().at("p:a").text == "{\"b\":\"set\",\"c\":2}");
 }
 
-TEST_CASE("[S104][C67] every missing key in one error, as recorded") {
+TEST_CASE("[S104][C67] [Y39] T44 every missing key in one error, as recorded") {
   const Case all({Declared("one", "string"),
                   Declared("two", "integer"),
                   Declared("three", "array"),
@@ -82,7 +82,7 @@ TEST_CASE("[S104][C67] every missing key in one error, as recorded") {
         "validating stack config: Stack 'dev' is missing configuration values 'three' and 'two'");
 }
 
-TEST_CASE("[S92] declared types") {
+TEST_CASE("[S92] T43 declared types") {
   const auto fits =
       [](const std::string& type, const std::string& items, const std::string& value) {
         ConfigDeclaration declaration = Declared("k", type);

@@ -1,6 +1,7 @@
 // Components of a program, and programs of several files.
 #include <catch2/catch.hpp>
 
+#include "engine/yaml/component_provider.h"
 #include "tests/yaml/recording_monitor.h"
 
 namespace davit::testing {
@@ -167,6 +168,32 @@ TEST_CASE("[Y7] C30 a program of several files") {
     }
     CHECK(bad.monitor.HasError(error));
   }
+}
+
+TEST_CASE("[Y190] [Y197] T129 plugins written in YAML, and what is wrong with some") {
+  std::map<std::string, std::string> files{
+      {"/p/PulumiPlugin.yaml", "name: parts\nversion: 1.2.0\nruntime: yaml\nnamespace: mine\n"
+                               "components: {A: {outputs: {o: 1}}}\n"},
+      {"/p/more.yaml", "components: {B: {inputs: {i: {type: string}}}}\n"}};
+  const auto load = [&] {
+    ComponentPlugin plugin;
+    plugin.folder = "/p";
+    plugin.read = [&](const std::string& path) { return Result<std::string>(files.at(path)); };
+    for (const auto& [path, text] : files) {
+      plugin.files.push_back(path);
+    }
+    return LoadComponentPlugin(std::move(plugin));
+  };
+  const Result<std::shared_ptr<Provider>> good = load();
+  REQUIRE(good);
+  CHECK((*good)->version() == "1.2.0");
+  files["/p/more.yaml"] = "components: {A: {}}\n";
+  CHECK(load().error().Text() == "/p/more.yaml:1:14: there are two components 'A'");
+  files["/p/more.yaml"] = "resources: {}\n";
+  CHECK(load().error().Text().find("a plugin has no 'resources' of its own") != std::string::npos);
+  files["/p/more.yaml"] = "{}\n";
+  files["/p/PulumiPlugin.yaml"] = "runtime: yaml\n";
+  CHECK(load().error().Text().find("the plugin has no 'name'") != std::string::npos);
 }
 
 }  // namespace davit::testing

@@ -153,6 +153,8 @@ struct YamlWorld {
   RecordingMonitor monitor;
   RunInfo info;
   std::map<std::string, std::string> files;
+  std::string main;  ///< of the project file
+  std::optional<std::string> compiled;
   std::uint64_t seed = 0;
 
   YamlWorld() {
@@ -175,13 +177,14 @@ struct YamlWorld {
     project.path = "/srv/Pulumi.yaml";
     project.directory = "/srv";
     project.name = "proj";
+    project.main = main;
     files["/srv/Pulumi.yaml"] = text;
     const FileReader read = [this](const std::string& path) {
       const auto at = files.find(path);
       Result<std::string> missing = Fail(ErrorKind::kInvalid, "no such file");
       return at == files.end() ? missing : Result<std::string>(at->second);
     };
-    ProgramLoad load = LoadYamlProgram(project, read, [this](const std::string& folder) {
+    const FileLister list = [this](const std::string& folder) {
       std::vector<std::string> paths;
       for (const auto& [path, content] : files) {
         if (path.starts_with(folder + "/") && path.ends_with(".yaml")) {
@@ -189,7 +192,8 @@ struct YamlWorld {
         }
       }
       return paths;
-    });
+    };
+    ProgramLoad load = LoadYamlProgram(project, read, list, compiled);
     for (const Error& error : load.errors) {
       monitor.errors.push_back(error.Text());
     }
