@@ -107,8 +107,10 @@ Task<Result<void>> RegisterGroup(Monitor& monitor, RegisterResponse* made) {
 TEST_CASE("[E181] a provider builds a component: its parts, outputs and what they come from") {
   World world;
   std::vector<ConstructRequest> seen;
+  std::string stack;
   world.stack.host.behaviour.construct = [&](ConstructRequest request) {
     seen.push_back(request);
+    stack = request.run.info->stack;  // gone when the call is over
     return BuildGroup(world.monitors.monitor, std::move(request));
   };
   RegisterResponse made;
@@ -116,7 +118,7 @@ TEST_CASE("[E181] a provider builds a component: its parts, outputs and what the
       world.Run([&](Monitor& monitor) { return RegisterGroup(monitor, &made); });
   REQUIRE(result.kind == DeploymentResultKind::kSucceeded);
   REQUIRE(seen.size() == 1);
-  REQUIRE(seen[0].run.info->stack == "dev");
+  REQUIRE(stack == "dev");
   REQUIRE(seen[0].run.monitor_address == "127.0.0.1:1");
   REQUIRE(!seen[0].run.stack_trace_handle.empty());
   REQUIRE(made.urn.text() == "urn:pulumi:dev::proj::test:index:Group::g");
