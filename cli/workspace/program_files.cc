@@ -39,11 +39,9 @@ std::vector<std::string> YamlFilesBelow(const std::string& folder) {
   return paths;
 }
 
-}  // namespace
-
-ProgramLoad LoadProgramFiles(const ProjectFile& project,
-                             Environment environment,
-                             const Environment& variables) {
+ProgramLoad LoadProgramText(const ProjectFile& project,
+                            Environment environment,
+                            const Environment& variables) {
   const auto compiler = project.runtime_options.find("compiler");
   const std::string* command =
       compiler == project.runtime_options.end() ? nullptr : compiler->second.as_string();
@@ -69,6 +67,24 @@ ProgramLoad LoadProgramFiles(const ProjectFile& project,
   }
   load.warnings.insert(load.warnings.begin(), warnings.begin(), warnings.end());
   return load;
+}
+
+}  // namespace
+
+ProgramLoad LoadProgramFiles(ProjectFile project,
+                             Environment environment,
+                             const Environment& variables) {
+  const auto off = environment.find("PULUMI_DEBUG_YAML_DISABLE_TYPE_CHECKING");
+  if (off != environment.end() && (off->second == "1" || off->second == "true")) {  // Y150
+    project.checks_types = false;
+    ProgramLoad load = LoadProgramText(project, std::move(environment), variables);
+    load.warnings.insert(load.warnings.begin(),
+                         MakeError(ErrorKind::kInvalid,
+                                   "PULUMI_DEBUG_YAML_DISABLE_TYPE_CHECKING is set, so the program "
+                                   "is not checked against schemas"));
+    return load;
+  }
+  return LoadProgramText(project, std::move(environment), variables);
 }
 
 Result<std::shared_ptr<Provider>> LoadComponentFolder(

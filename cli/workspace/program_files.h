@@ -8,7 +8,7 @@ namespace davit {
 
 /// Loads the program of a project from its folder, or runs its compiler (Y6), which sees
 /// `environment` and those of `variables` that are not in it.
-ProgramLoad LoadProgramFiles(const ProjectFile& project,
+ProgramLoad LoadProgramFiles(ProjectFile project,
                              Environment environment,
                              const Environment& variables);
 

@@ -29,9 +29,7 @@ class PackageFileReader {
     if (parameters != nullptr && extension != nullptr) {
       Fault(document_.At(*extension), "a package has both 'parameterization' and 'extension'");
     } else if (extension != nullptr) {
-      Fault(document_.At(*extension),
-            fmt::format("'{}' extends a package, and extensions are not supported", space),
-            "remove the file if the program does not use it");
+      package.extension = Parameters(*extension);  // its types are in the namespace of its base
     } else if (parameters != nullptr) {
       package.parameterization = Parameters(*parameters);
       space = package.parameterization->name;

@@ -11,7 +11,7 @@
 namespace davit {
 
 /// What the files declare, by namespace, in the order of their paths. A parameterized package owns
-/// the namespace of its parameterization.
+/// the namespace of its parameterization, an extension lives in that of its base.
 using DeclaredPackages = std::map<std::string, std::vector<PackageDescriptor>, std::less<>>;
 
 /// Reads those of `paths` that are declaration files; others are passed over. Messages name a file

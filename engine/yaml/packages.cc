@@ -164,6 +164,13 @@ Task<void> YamlPackages::Load(const YamlProgram& program, Monitor& monitor, Repo
     std::vector<PackageDescriptor> descriptors{first_.at(name)};
     if (is_declared) {
       descriptors = declared->second;
+      const bool has_base = std::ranges::any_of(
+          descriptors, [](const PackageDescriptor& package) { return !package.extension; });
+      if (!has_base) {  // Y84: the plain plugin has the types that no extension has
+        PackageDescriptor base = descriptors.front();
+        base.extension.reset();
+        descriptors.push_back(std::move(base));
+      }
     }
     for (PackageDescriptor& descriptor : descriptors) {
       descriptor.version = std::get<1>(key).empty() ? descriptor.version : std::get<1>(key);
@@ -173,6 +180,9 @@ Task<void> YamlPackages::Load(const YamlProgram& program, Monitor& monitor, Repo
       package.descriptor = descriptor;
       package.is_declared = is_declared && std::get<1>(key).empty() && std::get<2>(key).empty();
       const bool is_own = name == program.project && !program.components.empty();
+      if (descriptor.extension) {  // a process that is parameterized with it tells its schema
+        descriptor.parameterization = std::exchange(descriptor.extension, std::nullopt);
+      }
       Result<std::string> json = std::string();
       if (is_own) {
         json = ComponentSchema(name, "", program.components);

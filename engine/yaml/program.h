@@ -80,6 +80,7 @@ struct YamlComponent {
 struct YamlProgram {
   std::string file;  ///< as messages name it
   std::string project;
+  bool checks_types = true;  ///< Y150
   std::vector<YamlConfig> config;
   std::vector<YamlResource> resources;
   std::vector<YamlVariable> variables;

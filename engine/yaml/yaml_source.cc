@@ -128,6 +128,7 @@ ProgramLoad LoadYamlProgram(const ProjectFile& project,
                   project.name,
                   &load.errors,
                   &load.warnings);
+  program.checks_types = project.checks_types;
   if (list) {
     program.declared = ReadPackageFiles(list(directory), project.directory, read, &load.errors);
   }

@@ -59,6 +59,7 @@ struct ProjectFile {
   std::vector<ConfigDeclaration> config;
   std::vector<PluginOverride> plugins;
   std::vector<LocalPackage> local_packages;
+  bool checks_types = true;  ///< whether the program is checked against schemas (Y150)
   /// What was parsed, so that a program in the same file is not parsed again.
   std::shared_ptr<const YamlDocument> document;
 };

@@ -334,6 +334,16 @@ TEST_CASE("[Y152] values are sent as the schema wants them") {
   CHECK(bad.monitor.HasError("1:54: 'count' of 'a': 'many' is no number"));
 }
 
+TEST_CASE("[Y150] the switch that turns the checks off leaves meaning alone") {
+  YamlWorld world = TypedWorld();
+  world.checks_types = false;
+  CHECK(world.Run("resources: {a: {type: 'p:Shape', properties: {odd: 1, flag: 7}}}\n"));
+  YamlWorld bad = TypedWorld();
+  bad.checks_types = false;
+  CHECK_FALSE(bad.Run("resources: {a: {type: 'p:Shap'}}\nvariables: {v: {'fn::invoke': {}}}\n"));
+  CHECK(bad.monitor.errors.size() == 2);
+}
+
 TEST_CASE("[Y157] T60 what is not known raises nothing") {
   Examine({
       {"variables: {d: {'fn::p:find': {name: x}}, v: '${d.id}'}\noutputs: {o: '${v}'}\n", ""},
@@ -398,7 +408,6 @@ TEST_CASE("[Y8] [Y84] [Y90] T120 T122 package declaration files") {
       {"name: p\nparameterization: {name: q}\n", "the package declaration has no 'version'"},
       {"name: p\nparameterization: {name: q, version: '1'}\nextension: {name: q, version: '1'}\n",
        "sdks/x.yaml:4:1: a package has both 'parameterization' and 'extension'"},
-      {"name: p\nextension: {name: q, version: '1'}\n", "extensions are not supported"},
       {"name: p\nparameterization: {name: q, version: '1', value: '!'}\n", "must be base64"},
       {"name: 7\n", "'name' must be a string, not a number"}};
   for (const auto& [text, error] : wrong) {
@@ -408,6 +417,25 @@ TEST_CASE("[Y8] [Y84] [Y90] T120 T122 package declaration files") {
     CHECK_FALSE(bad.Run("{}\n"));
     CHECK(bad.monitor.HasError(error));
   }
+}
+
+TEST_CASE("[Y84] T121 an extension adds types to the namespace of its base") {
+  YamlWorld world = TypedWorld();
+  world.monitor.schema_of = [](const PackageDescriptor& package) {
+    return package.parameterization
+               ? R"({"name": "ext", "resources": {"p:index:Greeting": {}}})"
+               : R"({"name": "p", "resources": {"p:index:Plain": {}}})";
+  };
+  world.files["/srv/sdks/ext.yaml"] =
+      "packageDeclarationVersion: 1\nname: p\nversion: 1.0.0\nextension: {name: ext, version: 2.0.0, "
+      "value: eA==}\n";
+  REQUIRE(world.Run("resources: {a: {type: 'p:Greeting'}, b: {type: 'p:Plain'}}\n"));
+  CHECK(world.monitor.Named("a").package_ref == "p-ref");
+  REQUIRE(world.monitor.packages.size() == 2);
+  REQUIRE(world.monitor.packages[0].extension);
+  CHECK(world.monitor.packages[0].extension->name == "ext");
+  CHECK(world.monitor.packages[0].extension->value == "x");
+  CHECK_FALSE(world.monitor.packages[1].extension);
 }
 
 }  // namespace davit::testing

@@ -44,6 +44,7 @@ class RecordingMonitor final : public Monitor {
   std::function<RegisterResponse(const Goal&, RegisterResponse)> respond;
   std::function<Result<InvokeOutcome>(const InvokeGoal&)> invoke;
   std::function<CallResponse(const CallGoal&)> call;
+  std::function<const char*(const PackageDescriptor&)> schema_of;
   std::function<RegisterResponse(const ReadGoal&, RegisterResponse)> respond_read;
 
   Task<Result<RegisterResponse>> RegisterResource(Goal goal) override {
@@ -111,6 +112,9 @@ class RecordingMonitor final : public Monitor {
     co_return package.name + "-ref";
   }
   Task<Result<std::string>> GetSchema(PackageDescriptor package) override {
+    if (schema_of) {
+      co_return std::string(schema_of(package));
+    }
     const auto at = schemas.find(package.name);
     if (at == schemas.end()) {
       co_return Fail(ErrorKind::kUnimplemented, "no schema");
@@ -154,6 +158,7 @@ struct YamlWorld {
   RunInfo info;
   std::map<std::string, std::string> files;
   std::string main;  ///< of the project file
+  bool checks_types = true;
   std::optional<std::string> compiled;
   std::uint64_t seed = 0;
 
@@ -178,6 +183,7 @@ struct YamlWorld {
     project.directory = "/srv";
     project.name = "proj";
     project.main = main;
+    project.checks_types = checks_types;
     files["/srv/Pulumi.yaml"] = text;
     const FileReader read = [this](const std::string& path) {
       const auto at = files.find(path);
