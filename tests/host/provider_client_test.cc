@@ -25,7 +25,8 @@ TEST_CASE("P43 E164 the Handshake request: absent texts stay absent") {
                                   "engine_address",
                                   "invoke_with_preview",
                                   "sends_old_outputs_to_check",
-                                  "supports_refresh_before_update"});
+                                  "supports_refresh_before_update",
+                                  "supports_views"});
   request.root_directory = "/r";
   request.program_directory = "/p";
   request.loader_target = "127.0.0.1:99";
