@@ -151,6 +151,14 @@ Result<std::vector<ProjectPlugin>> PluginsOf(const ProjectFile& project) {
 
 }  // namespace
 
+Result<DiscoveryOptions> DiscoveryFor(const Context& context, const Workspace& workspace) {
+  DiscoveryOptions options;
+  DAVIT_TRY(options.project_plugins, PluginsOf(workspace.project()));
+  options.environment = context.environment();
+  options.program_folder = context.program_folder();
+  return options;
+}
+
 struct App::Parts {
   const Context* context = nullptr;
   AsioLoop loop;
@@ -295,7 +303,8 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
     app->Close(nullptr);
     return Fail(plugins.error());
   }
-  host.project_plugins = *std::move(plugins);
+  host.project_plugins = std::move(options.plugins);
+  host.project_plugins.insert(host.project_plugins.end(), plugins->begin(), plugins->end());
   host.read_plugin_file = [raw](const std::string& path) {
     return ReadPluginFile(path, [raw](const std::string& address) {
       return raw->known_monitors ? raw->known_monitors->At(address) : nullptr;
@@ -370,6 +379,21 @@ Result<Findings> App::Check(const ProgramLoad& load, const RunInfo& info) {
   Findings findings = monitor.TakeFindings();
   findings.warnings = *std::move(warnings);
   return findings;
+}
+
+Result<std::vector<PackageDescriptor>> App::RequiredPackages(const Workspace& workspace) {
+  const std::unique_ptr<Source> program = LanguageProgram(workspace);
+  DAVIT_TRY(const Result<void> prepared,
+            parts_->RunToEnd(program->Prepare(parts_->cancel.token())));
+  DAVIT_TRY_VOID(prepared);
+  return program->RequiredPackages();
+}
+
+Result<std::string> App::SchemaOf(const PackageDescriptor& package) {
+  DAVIT_TRY(
+      Result<std::string> schema,
+      parts_->RunToEnd(parts_->providers->GetSchema(PluginOf(package), parts_->cancel.token())));
+  return schema;
 }
 
 Result<DeploymentResult> App::Run(RunRequest request) {

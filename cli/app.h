@@ -11,6 +11,7 @@
 #include "cli/display/findings.h"
 #include "cli/workspace/workspace.h"
 #include "engine/deployment.h"
+#include "host/plugin/discovery.h"
 
 namespace davit {
 
@@ -18,7 +19,11 @@ struct AppOptions {
   const Context* context = nullptr;
   const Workspace* workspace = nullptr;
   std::map<std::string, ConfigValue> config;
+  std::vector<ProjectPlugin> plugins;  ///< found before all others
 };
+
+/// Where plugins of a project are looked for (P5, P6).
+Result<DiscoveryOptions> DiscoveryFor(const Context& context, const Workspace& workspace);
 
 struct RunRequest {
   DeploymentOptions options;
@@ -30,7 +35,7 @@ struct RunRequest {
   const UpdatePlan* plan = nullptr;  ///< what the run is held to; null: nothing
   bool makes_plan = false;
   const std::vector<ImportSpec>* imports = nullptr;  ///< of an import
-  StackReader* stacks = nullptr;  ///< for stack references
+  StackReader* stacks = nullptr;                     ///< for stack references
   /// Called about ten times a second while the run lasts.
   std::function<void(std::chrono::system_clock::time_point)> tick;
 };
@@ -43,9 +48,13 @@ class App {
   App(const App&) = delete;
   App& operator=(const App&) = delete;
 
-  /// The project's program, run by a language host that is started when the program is prepared. The
-  /// app outlives it.
+  /// The project's program, run by a language host that is started when the program is prepared.
+  /// The app outlives it.
   std::unique_ptr<Source> LanguageProgram(const Workspace& workspace);
+  /// What the program of a project says it needs (P117); its language host is started for that.
+  Result<std::vector<PackageDescriptor>> RequiredPackages(const Workspace& workspace);
+  /// The schema of a package (P108), as its provider gives it.
+  Result<std::string> SchemaOf(const PackageDescriptor& package);
   /// Begins to load the providers that a program names.
   void Preload(const std::vector<PackageDescriptor>& packages);
   /// Checks a program against the schemas of its packages; nothing else happens.

@@ -6,7 +6,7 @@ namespace {
 using namespace flag_specs;
 
 FlagSpec Message() {
-  return Value("message", 'm', "TEXT", "a note for the history (which davit does not keep yet)");
+  return Value("message", 'm', "TEXT", "a note for the history");
 }
 FlagSpec Parallel() {
   return {"parallel",
@@ -226,6 +226,9 @@ const std::vector<CommandSpec>& Commands() {
     for (CommandSpec& command : StateCommands()) {
       all.push_back(std::move(command));
     }
+    for (CommandSpec& command : PluginCommands()) {
+      all.push_back(std::move(command));
+    }
     all.push_back({"cancel",
                    {},
                    "[NAME]",
@@ -245,18 +248,25 @@ const std::vector<CommandSpec>& Commands() {
                     Value("format", 0, "text|json|sarif", "how to print what was found")}});
     all.push_back({"version", {}, "", "print the version", 0, 0, {}});
     all.push_back({"help", {}, "[COMMAND]", "explain a command", 0, 3, {}});
-    for (const char* name : {"about",         "console",
-                             "convert",       "do",
-                             "env",           "install",
-                             "login",         "logout",
-                             "logs",          "new",
-                             "package",       "plugin",
-                             "policy",        "schema",
-                             "watch",         "whoami",
-                             "config cp",     "config refresh",
-                             "config env",    "stack change-secrets-provider",
-                             "stack history", "stack migrate",
-                             "state edit",    "state upgrade"}) {
+    for (const char* name : {"about",
+                             "console",
+                             "convert",
+                             "do",
+                             "env",
+                             "login",
+                             "logout",
+                             "logs",
+                             "new",
+                             "package add",
+                             "package gen-sdk",
+                             "package get-mapping",
+                             "plugin run",
+                             "policy",
+                             "schema",
+                             "watch",
+                             "whoami",
+                             "config env",
+                             "stack migrate"}) {
       all.push_back(Missing(name, ""));
     }
     return all;

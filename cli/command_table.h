@@ -82,5 +82,7 @@ inline CommandSpec Group(std::string name, std::string summary) {
 std::vector<CommandSpec> StackCommands();
 std::vector<CommandSpec> ConfigCommands();
 std::vector<CommandSpec> StateCommands();
+/// `plugin`, `package`, `provider`, `install`.
+std::vector<CommandSpec> PluginCommands();
 
 }  // namespace davit

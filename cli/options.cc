@@ -417,6 +417,14 @@ std::optional<long> Invocation::Number(const std::string& flag) const {
   return IsSet(flag) ? ParseNumber(Text(flag)) : std::nullopt;
 }
 
+std::vector<std::string> Invocation::FlagsSet() const {
+  std::vector<std::string> flags;
+  for (const auto& [flag, values] : values_) {
+    flags.push_back(flag);
+  }
+  return flags;
+}
+
 Result<Invocation> ParseCommandLine(const std::vector<std::string>& words,
                                     const Environment& environment) {
   return Parser(words).Run(environment);

@@ -42,8 +42,8 @@ struct CommandSpec {
   std::size_t min_arguments = 0;
   std::size_t max_arguments = 0;
   std::vector<FlagSpec> flags;  ///< without those that every command has
-  bool is_group = false;     ///< only has subcommands; by itself it shows its help
-  bool is_supported = true;  ///< false: a command of the reference that davit does not have yet
+  bool is_group = false;        ///< only has subcommands; by itself it shows its help
+  bool is_supported = true;     ///< false: a command of the reference that davit does not have yet
 };
 
 /// Every command, in the order of the help.
@@ -63,6 +63,8 @@ class Invocation {
   std::string Text(const std::string& flag) const;
   std::vector<std::string> List(const std::string& flag) const;
   std::optional<long> Number(const std::string& flag) const;
+  /// Names of the flags that are set.
+  std::vector<std::string> FlagsSet() const;
 
   void Set(const std::string& flag, std::vector<std::string> values) {
     values_[flag] = std::move(values);

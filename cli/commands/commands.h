@@ -29,6 +29,8 @@ Result<int> GetTag(Context& context);
 Result<int> SetTag(Context& context);
 Result<int> RemoveTag(Context& context);
 Result<int> DrawStack(Context& context);
+Result<int> ShowHistory(Context& context);
+Result<int> ChangeSecretsProvider(Context& context);
 
 Result<int> ListConfig(Context& context);
 Result<int> GetConfig(Context& context);
@@ -36,6 +38,8 @@ Result<int> SetConfig(Context& context);
 Result<int> RemoveConfig(Context& context);
 Result<int> SetAllConfig(Context& context);
 Result<int> RemoveAllConfig(Context& context);
+Result<int> CopyConfigCommand(Context& context);
+Result<int> RefreshConfig(Context& context);
 
 Result<int> DeleteState(Context& context);
 Result<int> RenameState(Context& context);
@@ -46,6 +50,16 @@ Result<int> UntaintState(Context& context);
 Result<int> GetState(Context& context);
 Result<int> MoveState(Context& context);
 Result<int> RepairState(Context& context);
+Result<int> EditStateByHand(Context& context);
+Result<int> UpgradeState(Context& context);
+
+Result<int> InstallPlugins(Context& context);
+Result<int> ListPluginsCommand(Context& context);
+Result<int> RemovePlugins(Context& context);
+Result<int> InstallProject(Context& context);
+Result<int> ListProviders(Context& context);
+Result<int> GetPackageSchema(Context& context);
+Result<int> ShowPackage(Context& context);
 
 /// Reads the words of the command line and runs what they name. Never throws.
 int RunCommandLine(const std::vector<std::string>& words,

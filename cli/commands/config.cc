@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/workspace/effective_config.h"
+#include "state/codec/json_reader.h"
 
 namespace davit {
 namespace {
@@ -17,14 +18,6 @@ const Decrypter& Mask() {
     return std::string("[secret]");
   };
   return kMask;
-}
-
-// A decrypter that opens the manager only when it meets a secret.
-Decrypter DecrypterFor(StackSession& session) {
-  return [&session](const std::string& ciphertext) -> Result<std::string> {
-    DAVIT_TRY(std::shared_ptr<SecretsManager> manager, session.Manager());
-    return DecrypterOf(std::move(manager))(ciphertext);
-  };
 }
 
 std::string ShownKey(const std::string& key, const std::string& project) {
@@ -40,25 +33,6 @@ void WarnOfEmptyKeys(const Context& context, const StackFile& file) {
                     "\"\" to say so)",
                     QuotedList(file.empty_keys())));
   }
-}
-
-// C50: `value` is absent for a secret that is not to be shown, and so is everything that holds one.
-Result<void> WriteEntry(const ConfigNode& node,
-                        bool show_secrets,
-                        const Decrypter& decrypt,
-                        JsonWriter* json) {
-  const bool is_secret = HasSecure(node);
-  json->BeginObject();
-  if (!is_secret || show_secrets) {
-    DAVIT_TRY(const std::string text, ConfigText(node, decrypt));
-    json->Key("value").String(text);
-    if (node.is_object()) {
-      json->Key("objectValue");
-      DAVIT_TRY_VOID(WriteConfigJson(node, decrypt, json));
-    }
-  }
-  json->Key("secret").Bool(is_secret).EndObject();
-  return {};
 }
 
 Result<std::string> ValueToSet(const Context& context) {
@@ -109,20 +83,63 @@ Result<const ConfigNode*> Find(const EffectiveConfig& config, const ConfigKey& k
   return root == config.values.end() ? nullptr : FindAtPath(root->second, key.path);
 }
 
+// C53: the form of `config --json`.
+Result<void> SetFromJson(StackSession& session, const std::string& text) {
+  struct Entry {
+    std::optional<std::string> value;
+    bool is_object = false;
+    bool is_secret = false;
+  };
+  std::map<std::string, Entry> entries;
+  JsonReader reader(text, "the text of --json");
+  std::string key;
+  for (reader.EnterObject(); reader.NextMember(&key);) {
+    Entry& entry = entries[key];
+    ReadMembers(reader,
+                {{"value", [&] { entry.value = reader.String(); }},
+                 {"objectValue", [&] { entry.is_object = !reader.Raw().empty(); }},
+                 {"secret", [&] { entry.is_secret = reader.Bool(); }}});
+  }
+  reader.ExpectEnd();
+  DAVIT_TRY_VOID(reader.Finish());
+  for (const auto& [name, entry] : entries) {
+    if (!entry.value) {
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("the key '{}' of --json has no 'value'", name),
+                  "`davit config --json --show-secrets` gives them all");
+    }
+    if (entry.is_object && entry.is_secret) {
+      return Fail(ErrorKind::kUnimplemented,
+                  fmt::format("'{}' is a secret list or map, which --json cannot set", name),
+                  "set its secret members with `davit config set --secret --path`");
+    }
+    ConfigNode node;
+    if (entry.is_object) {  // JSON is YAML
+      DAVIT_TRY(const StackFile read,
+                StackFile::Parse("config: {value: " + *entry.value + "}", "--json", "json"));
+      node = read.config().begin()->second;
+    } else {
+      DAVIT_TRY(node, ConfigValueNode(session, *entry.value, entry.is_secret, false));
+    }
+    DAVIT_TRY_VOID(SetConfigValue(session, name, std::move(node), false));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<int> ListConfig(Context& context) {
   DAVIT_TRY(StackSession session, OpenStack(context));
   DAVIT_TRY(const EffectiveConfig config, MergeConfig(session.file, session.workspace.project()));
   const bool show_secrets = context.invocation().Bool("show-secrets");
-  const Decrypter decrypt = show_secrets ? DecrypterFor(session) : Mask();
+  const Decrypter decrypt = show_secrets ? SessionDecrypter(session) : Mask();
   WarnOfEmptyKeys(context, session.file);
   if (context.invocation().Bool("json")) {
     JsonWriter json(2);
     json.BeginObject();
     for (const auto& [key, node] : config.values) {
       json.Key(key);
-      DAVIT_TRY_VOID(WriteEntry(node, show_secrets, decrypt, &json));
+      DAVIT_TRY_VOID(WriteConfigEntry(node, show_secrets, decrypt, &json));
     }
     json.EndObject();
     context.Out(json.Take() + "\n");
@@ -154,10 +171,10 @@ Result<int> GetConfig(Context& context) {
         ErrorKind::kInvalid,
         fmt::format("configuration key '{}' not found for stack '{}'", text, session.stack.stack));
   }
-  const Decrypter decrypt = DecrypterFor(session);
+  const Decrypter decrypt = SessionDecrypter(session);
   if (context.invocation().Bool("json")) {
     JsonWriter json(2);
-    DAVIT_TRY_VOID(WriteEntry(*node, true, decrypt, &json));
+    DAVIT_TRY_VOID(WriteConfigEntry(*node, true, decrypt, &json));
     context.Out(json.Take() + "\n");
     return kExitOk;
   }
@@ -211,7 +228,15 @@ Result<int> RemoveAllConfig(Context& context) {
 }
 
 Result<int> SetAllConfig(Context& context) {
+  const Invocation& words = context.invocation();
+  if (words.IsSet("json") &&
+      (words.IsSet("plaintext") || words.IsSet("secret") || words.IsSet("path"))) {
+    return Fail(ErrorKind::kInvalid, "--json goes without --plaintext, --secret and --path");
+  }
   DAVIT_TRY(StackSession session, OpenStack(context));
+  if (words.IsSet("json")) {
+    DAVIT_TRY_VOID(SetFromJson(session, words.Text("json")));
+  }
   const bool is_path = context.invocation().Bool("path");
   for (const char* flag : {"plaintext", "secret"}) {
     for (const std::string& assignment : context.invocation().List(flag)) {

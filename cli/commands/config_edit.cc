@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "cli/json_writer.h"
+
 namespace davit {
 namespace {
 
@@ -106,6 +108,45 @@ Result<ConfigNode> ConfigValueNode(StackSession& session,
   DAVIT_TRY(const std::shared_ptr<SecretsManager> manager, session.ManagerForWriting());
   DAVIT_TRY(std::string ciphertext, manager->Encrypt(text));
   return ConfigNode::Secure(std::move(ciphertext));
+}
+
+Decrypter SessionDecrypter(StackSession& session) {
+  return [&session](const std::string& ciphertext) -> Result<std::string> {
+    DAVIT_TRY(std::shared_ptr<SecretsManager> manager, session.Manager());
+    return DecrypterOf(std::move(manager))(ciphertext);
+  };
+}
+
+Result<ConfigNode> Reencrypted(ConfigNode node, const Decrypter& decrypt, SecretsManager& manager) {
+  if (node.kind == ConfigNode::Kind::kSecure) {
+    DAVIT_TRY(const std::string clear, decrypt(node.text));
+    DAVIT_TRY(node.text, manager.Encrypt(clear));
+  }
+  for (ConfigNode& item : node.items) {
+    DAVIT_TRY(item, Reencrypted(std::move(item), decrypt, manager));
+  }
+  for (auto& [name, member] : node.members) {
+    DAVIT_TRY(member, Reencrypted(std::move(member), decrypt, manager));
+  }
+  return node;
+}
+
+Result<void> WriteConfigEntry(const ConfigNode& node,
+                              bool show_secrets,
+                              const Decrypter& decrypt,
+                              JsonWriter* json) {
+  const bool is_secret = HasSecure(node);
+  json->BeginObject();
+  if (!is_secret || show_secrets) {
+    DAVIT_TRY(const std::string text, ConfigText(node, decrypt));
+    json->Key("value").String(text);
+    if (node.is_object()) {
+      json->Key("objectValue");
+      DAVIT_TRY_VOID(WriteConfigJson(node, decrypt, json));
+    }
+  }
+  json->Key("secret").Bool(is_secret).EndObject();
+  return {};
 }
 
 Result<void> SetConfigValue(StackSession& session,

@@ -28,6 +28,18 @@ Result<ConfigNode> ConfigValueNode(StackSession& session,
                                    const std::string& text,
                                    bool is_secret,
                                    bool is_below_root);
+/// A decrypter that opens the session's manager only when it meets a secret.
+Decrypter SessionDecrypter(StackSession& session);
+/// The value with every secret in it encrypted by `manager` instead.
+Result<ConfigNode> Reencrypted(ConfigNode node, const Decrypter& decrypt, SecretsManager& manager);
+/// `{value, objectValue, secret}`; the first two are absent for a secret that is not to be shown,
+/// and so for everything that holds one (C50).
+Result<void> WriteConfigEntry(const ConfigNode& node,
+                              bool show_secrets,
+                              const Decrypter& decrypt,
+                              JsonWriter* json);
+/// Copies every value of the source's stack file to that of the target, and saves it.
+Result<void> CopyConfig(StackSession& source, StackSession& target);
 /// Removes one value; nothing there is no error.
 Result<void> RemoveConfigValue(StackSession& session, const std::string& key, bool is_path);
 /// Splits `key=value`.

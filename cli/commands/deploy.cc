@@ -8,6 +8,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/config_edit.h"
+#include "cli/commands/history.h"
 #include "cli/commands/plan_file.h"
 #include "cli/commands/shared.h"
 #include "cli/json_writer.h"
@@ -97,9 +98,6 @@ Result<int> DeployCommand::Run() {
   DAVIT_TRY_VOID(LoadPlan());
   DAVIT_TRY_VOID(LoadProgram());
   DAVIT_TRY_VOID(PrepareSecrets());
-  if (!context_.invocation().Text("message").empty()) {
-    context_.Err("note: davit keeps no history yet, so the text of --message is not stored\n");
-  }
   AppOptions options;
   options.context = &context_;
   options.workspace = &session_->workspace;
@@ -205,9 +203,10 @@ Result<void> DeployCommand::SettlePending() {
   has_settled_ = !choices.cleared.empty() || !choices.adopted.empty();
   DAVIT_TRY_VOID(SettlePendingCreates(choices, &state_.snapshot));
   for (const Urn& urn : PendingCreates(state_.snapshot)) {  // B009
-    context_.Err(fmt::format("the create of '{}' is still undecided; --clear-pending-creates says "
-                             "that nothing was made, --import-pending-creates gives its id\n",
-                             urn.text()));
+    context_.Err(
+        fmt::format("the create of '{}' is still undecided; --clear-pending-creates says "
+                    "that nothing was made, --import-pending-creates gives its id\n",
+                    urn.text()));
   }
   return {};
 }
@@ -220,7 +219,8 @@ Result<void> DeployCommand::LoadConfig() {
   const bool is_checked = (mode() != DeploymentMode::kDestroy || flags_.NeedsProgram()) &&
                           !context_.invocation().Bool("skip-config-validation");
   if (is_checked) {
-    DAVIT_TRY_VOID(ValidateConfig(effective_config_, session_->file, project, session_->stack.stack, decrypt));
+    DAVIT_TRY_VOID(
+        ValidateConfig(effective_config_, session_->file, project, session_->stack.stack, decrypt));
   }
   DAVIT_TRY(config_, Decrypted(effective_config_, session_->file, project, decrypt));
   return {};
@@ -246,8 +246,9 @@ Result<void> DeployCommand::SavePlan(UpdatePlan plan, bool has_secrets) {
   writing.show_secrets = context_.invocation().Bool("show-secrets");
   const std::filesystem::path path = std::filesystem::path(context_.directory()) / flags_.save_plan;
   DAVIT_TRY_VOID(WritePlanFile(path.string(), std::move(plan), writing));
-  context_.Err(fmt::format("The plan is in '{0}'; `davit up --plan '{0}'` does that and nothing else\n",
-                           flags_.save_plan));
+  context_.Err(
+      fmt::format("The plan is in '{0}'; `davit up --plan '{0}'` does that and nothing else\n",
+                  flags_.save_plan));
   return {};
 }
 
@@ -431,7 +432,17 @@ Result<int> DeployCommand::Change() {
     DAVIT_TRY_VOID(session_->backend->Save(session_->stack, state_.snapshot, manager_));
   }
   RunOutput output(context_, DisplayFor(false), MessageMask(config_), log_.get(), false);
-  DAVIT_TRY(const DeploymentResult result, RunOne(false, output));
+  FinishedRun run;
+  run.mode = mode();
+  run.start = app_->loop().WallNow();
+  const Result<DeploymentResult> ran = RunOne(false, output);
+  run.end = app_->loop().WallNow();
+  run.succeeded = ran && ran->kind == DeploymentResultKind::kSucceeded;
+  run.changes = ran ? ran->changes : std::map<StepOp, int>();
+  run.config = &effective_config_;
+  run.manager = manager_;
+  KeepHistory(context_, *session_, run);
+  DAVIT_TRY(const DeploymentResult result, ran);
   app_->Close(&output);
   output.End(app_->loop().WallNow());
   const int code = ExitOf(result, false);

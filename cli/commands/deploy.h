@@ -1,6 +1,6 @@
 #pragma once
-// One `up`, `preview`, `destroy`, `refresh` or `import`: what it was asked for, and its parts in order. Used
-// by deploy.cc alone.
+// One `up`, `preview`, `destroy`, `refresh` or `import`: what it was asked for, and its parts in
+// order. Used by deploy.cc alone.
 
 #include <future>
 #include <memory>

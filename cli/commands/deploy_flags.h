@@ -1,6 +1,6 @@
 #pragma once
-// What the flags of `up`, `preview`, `destroy`, `refresh` and `import` ask for (C11, C72, C73). Looks at the
-// words and the environment only.
+// What the flags of `up`, `preview`, `destroy`, `refresh` and `import` ask for (C11, C72, C73).
+// Looks at the words and the environment only.
 
 #include <optional>
 

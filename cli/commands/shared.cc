@@ -1,12 +1,92 @@
 #include "cli/commands/shared.h"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <map>
+
+#include "cli/json_writer.h"
 
 namespace davit {
+namespace {
+
+// Secrets as their ciphertext.
+void WriteNode(const ConfigNode& node, JsonWriter* json) {
+  switch (node.kind) {
+    case ConfigNode::Kind::kNull:
+      json->Null();
+      return;
+    case ConfigNode::Kind::kBool:
+    case ConfigNode::Kind::kInteger:
+    case ConfigNode::Kind::kFloat:
+      json->Raw(node.text);
+      return;
+    case ConfigNode::Kind::kText:
+      json->String(node.text);
+      return;
+    case ConfigNode::Kind::kSecure:
+      json->BeginObject().Key("secure").String(node.text).EndObject();
+      return;
+    case ConfigNode::Kind::kList:
+      json->BeginArray();
+      for (const ConfigNode& item : node.items) {
+        WriteNode(item, json);
+      }
+      json->EndArray();
+      return;
+    case ConfigNode::Kind::kMap: {
+      std::map<std::string_view, const ConfigNode*> sorted;
+      for (const auto& [name, member] : node.members) {
+        sorted.emplace(name, &member);
+      }
+      json->BeginObject();
+      for (const auto& [name, member] : sorted) {
+        WriteNode(*member, &json->Key(name));
+      }
+      json->EndObject();
+      return;
+    }
+  }
+}
+
+// A default that the project marks as secret stands in clear in the project file, and only there.
+bool IsDeclaredSecret(const ProjectFile& project, const std::string& key) {
+  return std::ranges::any_of(project.config, [&](const ConfigDeclaration& declaration) {
+    const bool is_it = declaration.key == key || project.name + ":" + declaration.key == key;
+    return declaration.is_secret && is_it;
+  });
+}
+
+}  // namespace
+
+Result<std::string> EffectiveConfigJson(const EffectiveConfig& config,
+                                        const ProjectFile& project,
+                                        SecretsManager* manager) {
+  JsonWriter json;
+  json.BeginObject();
+  for (const auto& [key, node] : config.values) {
+    if (!HasSecure(node) && IsDeclaredSecret(project, key)) {
+      if (manager != nullptr) {
+        DAVIT_TRY(std::string ciphertext, manager->Encrypt(node.text));
+        WriteNode(ConfigNode::Secure(std::move(ciphertext)), &json.Key(key));
+      }
+      continue;
+    }
+    const bool is_top_level_text = !node.is_object() && node.kind != ConfigNode::Kind::kSecure;
+    WriteNode(is_top_level_text ? ConfigNode::Text(node.text) : node, &json.Key(key));
+  }
+  json.EndObject();
+  return json.Take();
+}
+
+std::string MachineName() {
+  utsname names{};
+  const std::string machine = ::uname(&names) == 0 ? names.machine : "";
+  return machine == "x86_64" ? "amd64" : machine == "aarch64" ? "arm64" : machine;
+}
 
 bool IsApproved(const Context& context) {
   return context.invocation().Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");

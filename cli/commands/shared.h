@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/session.h"
+#include "cli/workspace/effective_config.h"
 #include "state/codec/property_json.h"
 
 namespace davit {
@@ -19,6 +20,14 @@ Result<void> DeleteLockedStack(StackSession& session,
                                bool force,
                                bool preserve_config,
                                bool remove_backups);
+
+/// The configuration of a run as plans and the history hold it: secrets encrypted, and a default
+/// that the project declares secret, too (left out without a manager, which may be null).
+Result<std::string> EffectiveConfigJson(const EffectiveConfig& config,
+                                        const ProjectFile& project,
+                                        SecretsManager* manager);
+/// The machine's architecture as plugins and the history name it: `amd64`, `arm64`.
+std::string MachineName();
 
 /// `--yes`, or its environment variable (C72).
 bool IsApproved(const Context& context);

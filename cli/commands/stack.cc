@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/config_edit.h"
 #include "cli/commands/shared.h"
 #include "cli/json_writer.h"
 #include "cli/session.h"
@@ -57,6 +58,10 @@ Result<void> CreateStack(
   if (exists) {
     return Fail(ErrorKind::kRefused, fmt::format("stack '{}' already exists", stack.Text()));
   }
+  const std::string source_name = context.invocation().Text("copy-config-from");
+  if (!source_name.empty()) {
+    DAVIT_TRY_VOID(OpenStack(context, source_name));  // before anything is made
+  }
   DAVIT_TRY(StackFile file,
             StackFile::Load(ConfigPath(context, workspace, stack.stack), stack.project));
   StackSession session{workspace, nullptr, stack, std::move(file), MakeSecrets(context)};
@@ -65,6 +70,11 @@ Result<void> CreateStack(
   DAVIT_TRY_VOID(backend.Create(stack, manager.get()));
   if (session.file.encryption_salt() != salt_before) {
     DAVIT_TRY_VOID(session.file.Save());
+  }
+  if (!source_name.empty()) {
+    DAVIT_TRY(StackSession source, OpenStack(context, source_name));
+    DAVIT_TRY(session.backend, OpenWorkspaceBackend(workspace));
+    DAVIT_TRY_VOID(CopyConfig(source, session));
   }
   if (select) {
     DAVIT_TRY_VOID(workspace.SelectStack(stack.stack));

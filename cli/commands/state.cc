@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands/commands.h"
 #include "cli/commands/shared.h"
 #include "cli/display/event_json.h"
@@ -308,6 +310,27 @@ Result<int> RepairState(Context& context) {
   DAVIT_TRY(std::shared_ptr<SecretsManager> manager, ManagerForSaving(session, loaded.snapshot));
   DAVIT_TRY_VOID(session.backend->Save(session.stack, loaded.snapshot, std::move(manager)));
   context.Out("State repaired successfully\n");
+  return kExitOk;
+}
+
+Result<int> UpgradeState(Context& context) {
+  DAVIT_TRY(const Workspace workspace, OpenWorkspace(context));
+  DAVIT_TRY(const std::unique_ptr<Backend> backend, OpenWorkspaceBackend(workspace));
+  if (!IsApproved(context)) {
+    context.Err(
+        fmt::format("This brings {} into the present layout, which old versions of other "
+                    "programs cannot read.\n",
+                    backend->url()));
+    if (!context.is_interactive() || Ask("Please confirm by typing `yes`: ", false) != "yes") {
+      return Fail(ErrorKind::kRefused, "confirmation declined", "--yes approves it");
+    }
+  }
+  std::vector<std::string> warnings;
+  DAVIT_TRY(const int count, backend->Upgrade(&warnings));
+  for (const std::string& warning : warnings) {
+    context.Warn(warning);
+  }
+  context.Out(fmt::format("Upgraded {} stack(s) to project mode\n", count));
   return kExitOk;
 }
 

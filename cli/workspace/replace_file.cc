@@ -55,14 +55,14 @@ Result<void> ReplaceFile(const std::string& path, const std::string& content, un
   {
     const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
     if (file.get() < 0) {
-      return SystemFailure("create", temporary);
+      return SystemFailure("write", path);
     }
-    Result<void> written = WriteAll(file.get(), content, temporary);
+    Result<void> written = WriteAll(file.get(), content, path);
     if (written && exists && fchmod(file.get(), old.st_mode & 07777U) != 0) {
-      written = SystemFailure("set the mode of", temporary);
+      written = SystemFailure("set the mode of", path);
     }
     if (written && fsync(file.get()) != 0) {
-      written = SystemFailure("sync", temporary);
+      written = SystemFailure("sync", path);
     }
     if (!written) {
       unlink(temporary.c_str());

@@ -117,6 +117,12 @@ Result<Workspace> Workspace::Open(const std::string& directory, Environment envi
   return Workspace(std::move(load.project), std::move(environment));
 }
 
+Workspace Workspace::Without(const std::string& directory, Environment environment) {
+  ProjectFile project;
+  project.directory = directory;
+  return Workspace(std::move(project), std::move(environment));
+}
+
 std::string Workspace::Variable(const std::string& name) const {
   const auto found = environment_.find(name);
   return found == environment_.end() ? std::string() : found->second;

@@ -29,6 +29,9 @@ class Workspace {
   /// error.
   static Result<Workspace> Open(const std::string& directory, Environment environment);
 
+  /// For commands that need no project: one without a name in this folder.
+  static Workspace Without(const std::string& directory, Environment environment);
+
   const ProjectFile& project() const { return project_; }
   /// Frees what was kept of the project file for loading the program in it.
   void DropDocument() { project_.document.reset(); }

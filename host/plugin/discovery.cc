@@ -250,13 +250,12 @@ Unexpected Missing(const std::string& kind,
                           name,
                           with_version,
                           was_path_searched ? ", neither installed nor on PATH" : ""),
-              fmt::format("put {} on PATH, name its folder under `plugins` in the project file, or "
-                          "install it into the "
-                          "plugin folder as {}-{}-v{}",
-                          ExecutableName(kind, name),
+              fmt::format("`davit plugin install {} {}{}` installs it; or put {} on PATH, or name "
+                          "its folder under `plugins` in the project file",
                           kind,
                           name,
-                          version.empty() ? "<version>" : version));
+                          version.empty() ? "" : " " + version,
+                          ExecutableName(kind, name)));
 }
 
 }  // namespace

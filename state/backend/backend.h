@@ -2,6 +2,7 @@
 // Where stacks are kept. All calls block (they run on the engine's work pool or before and after a run); one process may
 // use a backend from one thread at a time. The file backend follows section 6 of state.md; locking is davit's own (flock).
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,6 +57,18 @@ struct Recovery {
   int pending_operations = 0;   ///< calls that were in flight
 };
 
+/// One finished run in the history of a stack (S145).
+struct HistoryEntry {
+  std::string kind;             ///< `update`, `refresh`, `destroy`, `resource-import`, ...
+  std::int64_t start_time = 0;  ///< seconds since 1970
+  std::int64_t end_time = 0;
+  std::string message;
+  std::map<std::string, std::string> environment;
+  std::string config_json;  ///< values as in a stack file, by normal key; empty: none
+  std::string result;       ///< `succeeded` or `failed`
+  std::map<std::string, int> changes;  ///< by operation
+};
+
 struct LoadedStack {
   Snapshot snapshot;  ///< migrated (S31), secrets decrypted
   std::optional<Recovery> recovery;
@@ -76,9 +89,16 @@ class Backend {
   /// S124. Tags need no lock.
   virtual Result<std::map<std::string, std::string>> Tags(const StackRef& stack) = 0;
   virtual Result<void> SetTags(const StackRef& stack, const std::map<std::string, std::string>& tags) = 0;
+  /// Newest first (S146). Entries that do not read are left out; `unread` says which.
+  virtual Result<std::vector<HistoryEntry>> History(const StackRef& stack, std::vector<std::string>* unread) = 0;
+  /// Adds a run to the history; with `keep_state` the checkpoint is copied to the backups. Needs the lock.
+  virtual Result<void> AddHistory(const StackRef& stack, const HistoryEntry& entry, bool keep_state) = 0;
   /// The state of `stack` is saved as `renamed`: what was its checkpoint becomes its backup, its history goes along (S151).
   /// Needs both locks.
   virtual Result<void> Retire(const StackRef& stack, const StackRef& renamed) = 0;
+  /// Brings a store of the old layout into the present one (S152): says how many stacks were moved, and in `warnings` which
+  /// were not. A store of the present layout stays as it is.
+  virtual Result<int> Upgrade(std::vector<std::string>* warnings) = 0;
   /// One kernel lock per stack, not waiting; the error names the holder (user, host, process) and since when.
   virtual Result<std::unique_ptr<StackLock>> Lock(const StackRef& stack) = 0;
   /// Takes away the locks that dead processes and programs other than davit have left (C24); says how many. Refused while a

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "engine/base/digest.h"
+#include "state/backend/layout_upgrade.h"
 #include "state/backend/run_fold.h"
+#include "state/backend/stack_history.h"
 #include "state/backend/stack_lock.h"
 #include "state/backend/stack_tags.h"
 #include "state/backend/stored_stack.h"
@@ -150,6 +152,19 @@ class FileBackend final : public Backend {
     return WriteStackTags(*files_, StackFiles(root_, stack), tags);
   }
 
+  Result<std::vector<HistoryEntry>> History(const StackRef& stack,
+                                            std::vector<std::string>* unread) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    return ReadStackHistory(*files_, StackFiles(root_, stack), unread);
+  }
+
+  Result<void> AddHistory(const StackRef& stack,
+                          const HistoryEntry& entry,
+                          bool keep_state) override {
+    DAVIT_TRY_VOID(CheckNames(stack));
+    return AddToStackHistory(*files_, StackFiles(root_, stack), stack, entry, keep_state);
+  }
+
   Result<void> Retire(const StackRef& stack, const StackRef& renamed) override {
     const StackFiles from(root_, stack);
     const StackFiles to(root_, renamed);
@@ -172,6 +187,10 @@ class FileBackend final : public Backend {
     DAVIT_TRY_VOID(files_->Rename(from.checkpoint, from.backup));
     seen_.erase(stack.Text());
     return files_->SyncFolder(FolderOf(from.checkpoint));
+  }
+
+  Result<int> Upgrade(std::vector<std::string>* warnings) override {
+    return UpgradeLayout(*files_, root_, warnings);
   }
 
   Result<std::unique_ptr<StackLock>> Lock(const StackRef& stack) override {
@@ -409,7 +428,7 @@ class FileBackend final : public Backend {
   Unexpected LegacyLayout() const {
     return Fail(ErrorKind::kUnimplemented,
                 fmt::format("the store '{}' has the old layout without projects", root_),
-                "upgrade it with `pulumi state upgrade`");
+                "`davit state upgrade` brings it into the present one");
   }
 
   Result<void> EnsureMeta() {

@@ -138,7 +138,7 @@ TEST_CASE("[S67] a new stack needs no passphrase until there is a secret") {
   CHECK(Has(project.Read("Pulumi.dev.yaml"), "encryptionsalt: v1:"));
 }
 
-TEST_CASE("[C32][C33][C34][C35] the life of stacks") {
+TEST_CASE("[C4][C32][C33][C34][C35] the life of stacks") {
   const Project project("stacks");
   CHECK(project("stack ls").out == "NAME  LAST UPDATE  RESOURCE COUNT\n");
   const Ran none = project("preview");
@@ -168,7 +168,7 @@ TEST_CASE("[C32][C33][C34][C35] the life of stacks") {
   CHECK(project("stack --show-name").status == 1);
 }
 
-TEST_CASE("[C39][C68] outputs in every form; secrets only when asked") {
+TEST_CASE("[C37][C38][C39][C68] outputs in every form; secrets only when asked") {
   const Project project("outputs",
                         "outputs: {text: t, number: 1.5, big: 12345678, flag: true, "
                         "list: [1, {k: v}], hidden: {fn::secret: hush}, lines: \"a\\nb\", "

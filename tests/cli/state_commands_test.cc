@@ -30,7 +30,7 @@ std::string Quoted(const std::string& urn) {
   return "'" + urn + "'";
 }
 
-TEST_CASE("[C55][S162] state get shows one record, secrets only when asked") {
+TEST_CASE("[C55][C58][S162] state get shows one record, secrets only when asked") {
   const DeployedProject project("state-get");
   const std::string b = kThing + "$davittest:index:Thing::b";
   const Ran shown = project("state get b", "");
@@ -130,6 +130,93 @@ TEST_CASE("[C30][C31][C32][C41][C42][S124] tags, the graph and the document of a
   CHECK(Has(project.Read("out.dot"), "[label=\"" + kThing + "::a\"];\n"));
   project.Ok("stack rm --yes --force --remove-backups");
   CHECK_FALSE(fs::exists(project.Path(".davit/.pulumi/stacks/golden/dev.json.bak")));
+}
+
+TEST_CASE("[C13] a plan that cannot be written is named, not what stands in for it") {
+  const DeployedProject project("plan-path");
+  const Ran ran = project("preview --save-plan no/where/plan.json");
+  CHECK(ran.status == 1);
+  CHECK(Has(ran.err, "could not write '" + project.Path("no/where/plan.json") + "'"));
+  CHECK_FALSE(Has(ran.err, ".tmp"));
+}
+
+TEST_CASE("[B145][S132] what only looks needs no lock") {
+  const DeployedProject project("no-lock");
+  const std::string held =
+      "flock '" + project.Path(".davit/.pulumi/davit/locks/golden/dev.lock") + "'";
+  for (const char* words : {"preview",
+                            "stack",
+                            "stack ls",
+                            "stack output",
+                            "stack export",
+                            "stack history",
+                            "stack tag set a b",
+                            "state get b",
+                            "refresh --preview-only"}) {
+    const Ran ran = project(words, "golden", held);
+    INFO(words << ": " << ran.err);
+    CHECK(ran.status == 0);
+  }
+  for (const char* words :
+       {"up --yes", "refresh --yes", "state unprotect --all", "state repair", "stack rm --yes"}) {
+    const Ran ran = project(words, "golden", held);
+    INFO(words);
+    CHECK(ran.status == 1);
+    CHECK(Has(ran.err, "the stack 'dev' is locked by"));
+  }
+}
+
+// What davit shows on a terminal of its own, which `script` makes.
+std::string OnTerminal(const Project& project,
+                       const std::string& words,
+                       const std::string& answers) {
+  project.Write("answers", answers);
+  project.Write("run.sh",
+                "cd '" + project.Path("") +
+                    "'\nunset PULUMI_BACKEND_URL DAVIT_BACKEND_URL PULUMI_STACK "
+                    "PULUMI_CONFIG_PASSPHRASE_FILE\nexport PULUMI_CONFIG_PASSPHRASE=golden "
+                    "TERM=xterm PULUMI_DISABLE_CI_DETECTION=1 EDITOR='" +
+                    project.Path("editor.sh") + "' PULUMI_HOME='" + project.Path("home") +
+                    "'\ntimeout 60 script -qec \"'" DAVIT_BINARY_DIR "/davit' " + words +
+                    "\" /dev/null < answers > shown\n");
+  REQUIRE(std::system(("bash '" + project.Path("run.sh") + "'").c_str()) != -1);
+  return project.Read("shown");
+}
+
+TEST_CASE("[C57][S162] state edit stores what an editor leaves, once it is approved") {
+  const DeployedProject project("state-edit");
+  CHECK(Has(project("state edit").err, "needs a terminal"));
+  project.Write(
+      "editor.sh",
+      "#!/bin/sh\nsed -i 's/\"protect\": true/&/; s/\"value\": 1/\"value\": 7/' \"$1\"\n");
+  fs::permissions(project.Path("editor.sh"), fs::perms(0755));
+  const std::string declined = OnTerminal(project, "state edit", "no\n");
+  CHECK(Has(declined, "+ "));
+  CHECK_FALSE(Has(declined, "hush"));
+  CHECK(Has(project("state get a").out, "value: 1\n"));
+  const std::string stored = OnTerminal(project, "state edit", "yes\n");
+  INFO(stored);
+  CHECK(Has(stored, "State edited"));
+  CHECK(Has(project("state get a").out, "value: 7\n"));
+  CHECK(Has(project("state get b --show-secrets").out, "\"hush\""));
+}
+
+TEST_CASE("[C57][S119][S152] state upgrade moves stacks under their project") {
+  const DeployedProject project("state-upgrade");
+  const std::string store = project.Path(".davit/.pulumi/");
+  fs::rename(store + "stacks/golden/dev.json", store + "stacks/dev.json");
+  fs::rename(store + "history/golden/dev", store + "history/dev");
+  fs::remove_all(store + "stacks/golden");
+  fs::remove(store + "meta.yaml");
+  project.Write(".davit/.pulumi/stacks/empty.json", "{\"version\":3,\"checkpoint\":{}}");
+  CHECK(Has(project("stack").err, "`davit state upgrade`"));
+  CHECK(project("state upgrade").status == 1);
+  const Ran upgraded = project("state upgrade --yes");
+  CHECK(upgraded.out == "Upgraded 1 stack(s) to project mode\n");
+  CHECK(Has(upgraded.err, "the stack 'empty' is empty"));
+  CHECK(project("preview --expect-no-changes").status == 0);
+  CHECK(Has(project("stack history").out, "UpdateKind: update"));
+  CHECK(project("state upgrade --yes").out == "Upgraded 0 stack(s) to project mode\n");
 }
 
 }  // namespace

@@ -1,0 +1,374 @@
+#include "host/plugin/download.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <regex.h>
+#include <spawn.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+extern char** environ;
+
+namespace davit {
+namespace {
+
+constexpr int kAttempts = 5;
+constexpr std::chrono::milliseconds kFirstDelay{80};
+constexpr int kCannotResume = 33;  // curl: the server sends whole files only
+constexpr int kNothingBehind = 416;
+constexpr const char* kUsualSource = "github://api.github.com/pulumi";
+constexpr const char* kUsualMirror = "https://get.pulumi.com/releases/plugins";
+
+using Variables = std::map<std::string, std::string>;
+
+std::string Value(const Variables& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
+}
+
+std::string Architecture() {
+  utsname names{};
+  const std::string machine = ::uname(&names) == 0 ? names.machine : "";
+  return machine == "aarch64" ? "arm64" : "amd64";
+}
+
+std::string Replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+// `$1` and `${1}` stand for what the groups have matched.
+std::string WithGroups(std::string text,
+                       const std::string& matched,
+                       const std::array<regmatch_t, 10>& groups) {
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const regmatch_t& at = groups[group];
+    const std::string value = at.rm_so < 0
+                                  ? std::string()
+                                  : matched.substr(static_cast<std::size_t>(at.rm_so),
+                                                   static_cast<std::size_t>(at.rm_eo - at.rm_so));
+    text = Replaced(
+        Replaced(text, fmt::format("${{{}}}", group), value), fmt::format("${}", group), value);
+  }
+  return text;
+}
+
+// P16: `regexp=URL,...`; the first that matches replaces the URL, with its groups filled in.
+Result<std::string> Overridden(const std::string& url, const Variables& environment) {
+  const std::string list = Value(environment, "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES");
+  std::size_t begin = 0;
+  while (begin < list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string item = list.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos) {
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES has '{}', which is not of the "
+                              "form REGEXP=URL",
+                              item));
+    }
+    regex_t expression;
+    if (::regcomp(&expression, item.substr(0, equals).c_str(), REG_EXTENDED) != 0) {
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES has '{}', which is no regular "
+                              "expression",
+                              item.substr(0, equals)));
+    }
+    std::array<regmatch_t, 10> groups{};
+    const bool matches = ::regexec(&expression, url.c_str(), groups.size(), groups.data(), 0) == 0;
+    ::regfree(&expression);
+    if (matches) {
+      return WithGroups(item.substr(equals + 1), url, groups);
+    }
+  }
+  return url;
+}
+
+struct PluginSource {
+  std::string scheme;
+  std::string host;
+  std::vector<std::string> path;
+};
+
+PluginSource Split(const std::string& url) {
+  PluginSource source;
+  const std::size_t colon = url.find("://");
+  source.scheme = url.substr(0, colon);
+  std::string rest = colon == std::string::npos ? std::string() : url.substr(colon + 3);
+  source.host = rest.substr(0, rest.find('/'));
+  for (std::size_t at = source.host.size(); at < rest.size();) {
+    const std::size_t end = std::min(rest.find('/', at + 1), rest.size());
+    if (end > at + 1) {
+      source.path.push_back(rest.substr(at + 1, end - at - 1));
+    }
+    at = end;
+  }
+  return source;
+}
+
+// P15: the repository of a plugin that the URL does not name.
+std::string UsualRepository(const PluginOrigin& origin) {
+  const bool is_plain_converter = origin.name == "yaml" || origin.name == "hcl";
+  if (origin.kind == "converter" && !is_plain_converter) {
+    return "pulumi-converter-" + origin.name;
+  }
+  return (origin.kind == "tool" ? "pulumi-tool-" : "pulumi-") + origin.name;
+}
+
+std::vector<std::string> Credentials(const PluginSource& source, const Variables& environment) {
+  const std::string github = Value(environment, "GITHUB_TOKEN");
+  const std::string gitlab = Value(environment, "GITLAB_TOKEN");
+  if (source.scheme == "github" && !github.empty()) {
+    return {"Authorization: token " + github};
+  }
+  if (source.scheme == "gitlab" && !gitlab.empty()) {
+    return {"Authorization: Bearer " + gitlab};
+  }
+  return {};
+}
+
+struct Ran {
+  int status = 0;
+  std::string output;
+};
+
+// curl reads what to do from its standard input, as everyone can see a command line.
+Result<Ran> RunCurl(const std::string& instructions) {
+  int in[2];
+  int out[2];
+  if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) {
+    return Fail(ErrorKind::kFailed, fmt::format("no pipe: {}", std::strerror(errno)));
+  }
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, out[1], STDERR_FILENO);
+  const char* words[] = {"curl", "--disable", "--config", "-", nullptr};
+  pid_t child = 0;
+  const int failed =
+      ::posix_spawnp(&child, "curl", &actions, nullptr, const_cast<char**>(words), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(in[0]);
+  ::close(out[1]);
+  Ran ran;
+  if (failed == 0) {
+    [[maybe_unused]] const ssize_t written =
+        ::write(in[1], instructions.data(), instructions.size());
+  }
+  ::close(in[1]);
+  char buffer[4096];
+  for (ssize_t got = 0; failed == 0 && (got = ::read(out[0], buffer, sizeof buffer)) != 0;) {
+    if (got > 0) {
+      ran.output.append(buffer, static_cast<std::size_t>(got));
+    } else if (errno != EINTR) {
+      break;
+    }
+  }
+  ::close(out[0]);
+  if (failed != 0) {
+    return Fail(ErrorKind::kUnavailable,
+                fmt::format("the program curl, which downloads plugins, cannot be started: {}",
+                            std::strerror(failed)),
+                "install curl, or get the archive in another way and use --file");
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  return ran;
+}
+
+std::string ConfigText(const std::string& text) {
+  return "\"" + Replaced(Replaced(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
+}
+
+struct Fetched {
+  int status = 0;  ///< of curl
+  int http = 0;
+  std::string output;
+};
+
+Result<Fetched> Fetch(const DownloadPlace& place, const std::string& options) {
+  std::string instructions = "url = " + ConfigText(place.url) + "\n";
+  for (const std::string& header : place.headers) {
+    instructions += "header = " + ConfigText(header) + "\n";
+  }
+  instructions += "silent\nshow-error\nfail\nlocation\nconnect-timeout = 30\n" +
+                  std::string("write-out = \"\\n%{http_code}\"\n") + options;
+  DAVIT_TRY(const Ran ran, RunCurl(instructions));
+  Fetched fetched;
+  fetched.status = ran.status;
+  // Behind the content, or before a message of curl, stands the status on a line of its own.
+  const std::size_t line = ran.output.rfind('\n', ran.output.size() - 1);
+  const std::size_t at = line == std::string::npos ? 0 : line + 1;
+  fetched.http = std::atoi(ran.output.c_str() + at);
+  fetched.output = ran.output.substr(0, at);
+  while (!fetched.output.empty() && fetched.output.back() == '\n') {
+    fetched.output.pop_back();
+  }
+  return fetched;
+}
+
+bool IsRefused(int http) {
+  return http == 401 || http == 403 || http == 404;
+}
+
+Unexpected NotFetched(const std::string& url, const Fetched& fetched) {
+  constexpr int kCannotResolve = 6;
+  constexpr int kCannotConnect = 7;
+  constexpr int kTimedOut = 28;
+  const bool no_network =
+      fetched.http == 0 && (fetched.status == kCannotResolve || fetched.status == kCannotConnect ||
+                            fetched.status == kTimedOut);
+  return Fail(ErrorKind::kUnavailable,
+              fetched.http == 404
+                  ? fmt::format("there is no '{}'", url)
+                  : fmt::format("'{}' cannot be downloaded: {}", url, fetched.output),
+              no_network ? "without a network, get the archive in another way and use --file, or "
+                           "name a mirror with --server or PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"
+                         : "check name, version and --server");
+}
+
+// The text that the first member of this name has, in a document that is trusted no further.
+std::string MemberOf(const std::string& json, const std::string& member) {
+  const std::size_t name = json.find("\"" + member + "\"");
+  const std::size_t begin = json.find('"', std::min(json.size(), json.find(':', name)));
+  if (name == std::string::npos || begin == std::string::npos) {
+    return {};
+  }
+  return json.substr(begin + 1, json.find('"', begin + 1) - begin - 1);
+}
+
+}  // namespace
+
+std::string PluginAssetName(const PluginOrigin& origin) {
+  return fmt::format(
+      "pulumi-{}-{}-v{}-linux-{}.tar.gz", origin.kind, origin.name, origin.version, Architecture());
+}
+
+Result<std::vector<DownloadPlace>> PluginPlaces(const PluginOrigin& origin,
+                                                const Variables& environment) {
+  const std::string asset = PluginAssetName(origin);
+  DAVIT_TRY(std::string url,
+            Overridden(origin.server.empty() ? kUsualSource : origin.server, environment));
+  std::vector<DownloadPlace> places;
+  const PluginSource source = Split(url);
+  if (source.scheme == "http" || source.scheme == "https") {
+    url = Replaced(Replaced(url, "${NAME}", origin.name), "${VERSION}", origin.version);
+    url = Replaced(Replaced(url, "${OS}", "linux"), "${ARCH}", Architecture());
+    while (url.ends_with('/')) {
+      url.pop_back();
+    }
+    places.push_back({url + "/" + asset, {}});
+  } else if (source.scheme == "github" && !source.path.empty() && source.path.size() <= 2) {
+    const std::string repository =
+        source.path.size() == 2 ? source.path[1] : UsualRepository(origin);
+    // The public address needs no credentials and has no limit of requests.
+    const std::string web = source.host.starts_with("api.") ? source.host.substr(4) : source.host;
+    places.push_back({fmt::format("https://{}/{}/{}/releases/download/v{}/{}",
+                                  web,
+                                  source.path[0],
+                                  repository,
+                                  origin.version,
+                                  asset),
+                      Credentials(source, environment)});
+  } else if (source.scheme == "gitlab" && source.path.size() == 1) {
+    places.push_back({fmt::format("https://{}/api/v4/projects/{}/releases/v{}/downloads/{}",
+                                  source.host,
+                                  source.path[0],
+                                  origin.version,
+                                  asset),
+                      Credentials(source, environment)});
+  } else {
+    return Fail(ErrorKind::kUnimplemented,
+                fmt::format("davit cannot download plugins from '{}'", url),
+                "use an http(s)://, github:// or gitlab:// URL, or --file");
+  }
+  if (origin.server.empty()) {
+    DAVIT_TRY(const std::string mirror, Overridden(kUsualMirror, environment));
+    places.push_back({mirror + "/" + asset, {}});
+  }
+  return places;
+}
+
+Result<std::string> LatestPluginVersion(const PluginOrigin& origin, const Variables& environment) {
+  DAVIT_TRY(const std::string url,
+            Overridden(origin.server.empty() ? kUsualSource : origin.server, environment));
+  const PluginSource source = Split(url);
+  DownloadPlace place;
+  place.headers = Credentials(source, environment);
+  if (source.scheme == "github" && !source.path.empty()) {
+    place.url = fmt::format("https://{}/repos/{}/{}/releases/latest",
+                            source.host,
+                            source.path[0],
+                            source.path.size() > 1 ? source.path[1] : UsualRepository(origin));
+  } else if (source.scheme == "gitlab" && source.path.size() == 1) {
+    place.url = fmt::format(
+        "https://{}/api/v4/projects/{}/releases/permalink/latest", source.host, source.path[0]);
+  } else {
+    return Fail(
+        ErrorKind::kInvalid,
+        fmt::format("'{}' cannot be asked for the newest version of '{}'", url, origin.name),
+        "give a version");
+  }
+  DAVIT_TRY(const Fetched fetched, Fetch(place, ""));
+  if (fetched.status != 0) {
+    return NotFetched(place.url, fetched);
+  }
+  const std::string tag = MemberOf(fetched.output, "tag_name");
+  if (tag.empty()) {
+    return Fail(ErrorKind::kFailed,
+                fmt::format("'{}' names no newest version of '{}'", place.url, origin.name),
+                "give a version");
+  }
+  return tag.starts_with('v') ? tag.substr(1) : tag;
+}
+
+Result<void> Download(const std::vector<DownloadPlace>& places, const std::string& path) {
+  std::error_code ignored;
+  std::optional<Error> failure;
+  for (DownloadPlace place : places) {
+    auto delay = kFirstDelay;
+    for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+      const std::string resume =
+          std::filesystem::exists(path, ignored) ? "continue-at = \"-\"\n" : "";
+      DAVIT_TRY(const Fetched fetched,
+                Fetch(place, "output = " + ConfigText(path) + "\n" + resume));
+      if (fetched.status == 0) {
+        return {};
+      }
+      failure = NotFetched(place.url, fetched).error;
+      if (fetched.status == kCannotResume || fetched.http == kNothingBehind) {
+        std::filesystem::remove(path, ignored);  // what is there does not fit what is offered
+        continue;
+      }
+      if (IsRefused(fetched.http) && !place.headers.empty()) {
+        place.headers.clear();  // P16: perhaps only the credentials are not wanted
+        continue;
+      }
+      if (IsRefused(fetched.http)) {
+        break;
+      }
+      if (attempt < kAttempts) {
+        std::this_thread::sleep_for(delay);
+        delay *= 2;
+      }
+    }
+  }
+  return failure ? Result<void>(Fail(*failure)) : Result<void>();
+}
+
+}  // namespace davit
