@@ -7,7 +7,7 @@
 namespace davit {
 namespace {
 
-constexpr std::string_view kEnd = ".json";
+constexpr std::string_view kLegacyEnd = ".json";
 
 Result<void> MoveFolder(FileLayer& files, const std::string& from, const std::string& to) {
   DAVIT_TRY(const std::vector<FolderItem> items, files.List(from));
@@ -25,7 +25,7 @@ Result<void> MoveFolder(FileLayer& files, const std::string& from, const std::st
 // The new file is whole before the old one becomes its backup.
 Result<void> MoveStack(FileLayer& files, const std::string& root, const std::string& name) {
   const std::string base = root + "/.pulumi/";
-  const std::string old = base + "stacks/" + name + std::string(kEnd);
+  const std::string old = base + "stacks/" + name + std::string(kLegacyEnd);
   DAVIT_TRY(const std::optional<std::string> text, files.Read(old));
   SecretTexts texts;
   CheckpointReading reading{SecretsIn::kClosed, &texts, SecretsOpener()};
@@ -69,11 +69,11 @@ Result<int> UpgradeLayout(FileLayer& files,
   DAVIT_TRY(const std::vector<FolderItem> items, files.List(base + "stacks"));
   int moved = 0;
   for (const FolderItem& item : items) {
-    if (item.is_folder || !item.name.ends_with(kEnd)) {
+    if (item.is_folder || !item.name.ends_with(kLegacyEnd)) {
       continue;
     }
     const Result<void> done =
-        MoveStack(files, root, item.name.substr(0, item.name.size() - kEnd.size()));
+        MoveStack(files, root, item.name.substr(0, item.name.size() - kLegacyEnd.size()));
     if (done) {
       ++moved;
     } else {

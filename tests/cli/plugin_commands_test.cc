@@ -79,7 +79,7 @@ server.serve_forever()
     server_ = popen(line.c_str(), "w");
     REQUIRE(server_ != nullptr);
     const std::string wait = "until [ -e '" + Path("port") + "' ]; do read -t 0.01 _ <> '" +
-                             Path("port.ready") + "'; done";
+                             Path("port.ready") + "'; done; exit 0";
     REQUIRE(std::system(("bash -c \"" + wait + "\"").c_str()) == 0);
     return "http://127.0.0.1:" + Read("port");
   }
@@ -132,6 +132,7 @@ TEST_CASE("[C60][C61][C75][P3][P4][P19][P20] a plugin from a file, its list and 
   CHECK(Has(list, "5.0 kB"));
   CHECK(Has(list, "\nTOTAL plugin cache size: 10 kB\n"));
   const std::string json = project("plugin ls --json").out;
+  INFO(json);
   CHECK(Has(json,
             "    \"name\": \"sample\",\n    \"kind\": \"resource\",\n    \"version\": \"1.2.3\","
             "\n    \"size\": 5018,\n    \"installTime\": \""));
