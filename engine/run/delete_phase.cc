@@ -244,11 +244,17 @@ Task<Result<std::shared_ptr<Chain>>> PlanDelete(RunContext& context,
   co_return chain;
 }
 
-// E30: what the records of failed steps depend on stays.
+// E30: what the records of failed steps and of skipped registrations depend on stays.
 std::vector<std::size_t> FailedRecords(const RunContext& context, const Records& records) {
   std::unordered_set<const ResourceState*> failed;
   for (const StatePtr& state : context.failed_olds) {
     failed.insert(state.get());
+  }
+  for (const Urn& urn : context.failed_or_skipped) {
+    const auto old_state = context.matched.find(urn);
+    if (old_state != context.matched.end()) {
+      failed.insert(old_state->second.get());
+    }
   }
   std::vector<std::size_t> indices;
   for (std::size_t index = 0; !failed.empty() && index < records.list.size(); ++index) {

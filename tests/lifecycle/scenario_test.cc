@@ -169,6 +169,21 @@ TEST_CASE("[S133] the provider that only untargeted resources use is not configu
   }));
 }
 
+TEST_CASE("[E30] going on after an error leaves what the record of a skipped registration needs") {
+  FakeStack stack;
+  stack.Up({{.name = "old"},
+            {.name = "bad", .properties = {{"v", 1}}},
+            {.name = "g", .after = {"old"}}});
+  stack.options.continue_on_error = true;
+  stack.host.behaviour.update = [](const UpdateRequest&) -> Result<UpdateResponse> {
+    return Fail(ErrorKind::kFailed, "no");
+  };
+  stack.Up({{.name = "bad", .properties = {{"v", 2}}}, {.name = "g", .after = {"bad"}}});
+  CHECK(stack.Changes() == Lines{"Update bad"});  // `g` is skipped, and its record depends on `old`
+  CHECK(stack.Record("old") != nullptr);
+  CHECK(VerifySnapshot(stack.state).empty());
+}
+
 TEST_CASE("[S88] hundreds of aliases on three levels find the old records") {
   FakeStack stack;
   const auto program = [](const std::string& suffix) {
