@@ -22,20 +22,6 @@
 namespace davit {
 namespace {
 
-const char* NameOf(DeploymentMode mode) {
-  switch (mode) {
-    case DeploymentMode::kUpdate:
-      return "update";
-    case DeploymentMode::kDestroy:
-      return "destroy";
-    case DeploymentMode::kRefresh:
-      return "refresh";
-    case DeploymentMode::kImport:
-      return "import";
-  }
-  return "update";
-}
-
 Error Collected(const std::vector<Error>& errors) {
   if (errors.size() == 1) {
     return errors[0];
@@ -479,7 +465,7 @@ Result<bool> DeployCommand::Approved(const RunOutput& preview) {
   }
   while (true) {
     const std::string question = fmt::format("\nDo you want to perform this {}? [yes/no{}] (no): ",
-                                             NameOf(mode()),
+                                             ModeName(mode()),
                                              has_details ? "/details" : "");
     const std::string answer =
         Ask(context_.style().BoldFg(kPromptColor, question), false).value_or("no");
@@ -492,7 +478,7 @@ Result<bool> DeployCommand::Approved(const RunOutput& preview) {
       continue;
     }
     context_.Err(
-        fmt::format("confirmation declined, not proceeding with the {}\n", NameOf(mode())));
+        fmt::format("confirmation declined, not proceeding with the {}\n", ModeName(mode())));
     return false;
   }
 }
@@ -514,7 +500,7 @@ int DeployCommand::ExitOf(const DeploymentResult& result, bool is_preview) const
       });
   if (is_judged && has_changes) {
     context_.Err(fmt::format("error: no changes were expected for {} but changes {}\n",
-                             is_preview ? "preview" : NameOf(mode()),
+                             is_preview ? "preview" : ModeName(mode()),
                              is_preview ? "were proposed" : "occurred"));
     return kExitUnexpectedChanges;
   }

@@ -13,6 +13,7 @@
 #include "cli/commands/shared.h"
 #include "cli/display/sections.h"
 #include "cli/json_writer.h"
+#include "host/plugin/download.h"
 
 namespace davit {
 namespace {
@@ -20,17 +21,7 @@ namespace {
 constexpr long kPageSize = 10;
 
 const char* KindOf(DeploymentMode mode) {
-  switch (mode) {
-    case DeploymentMode::kUpdate:
-      return "update";
-    case DeploymentMode::kDestroy:
-      return "destroy";
-    case DeploymentMode::kRefresh:
-      return "refresh";
-    case DeploymentMode::kImport:
-      return "resource-import";
-  }
-  return "update";
+  return mode == DeploymentMode::kImport ? "resource-import" : ModeName(mode);
 }
 
 std::int64_t Seconds(std::chrono::system_clock::time_point time) {

@@ -1,7 +1,6 @@
 #include "cli/commands/shared.h"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <ctime>
@@ -82,10 +81,18 @@ Result<std::string> EffectiveConfigJson(const EffectiveConfig& config,
   return json.Take();
 }
 
-std::string MachineName() {
-  utsname names{};
-  const std::string machine = ::uname(&names) == 0 ? names.machine : "";
-  return machine == "x86_64" ? "amd64" : machine == "aarch64" ? "arm64" : machine;
+const char* ModeName(DeploymentMode mode) {
+  switch (mode) {
+    case DeploymentMode::kUpdate:
+      return "update";
+    case DeploymentMode::kDestroy:
+      return "destroy";
+    case DeploymentMode::kRefresh:
+      return "refresh";
+    case DeploymentMode::kImport:
+      return "import";
+  }
+  return "update";
 }
 
 bool IsApproved(const Context& context) {

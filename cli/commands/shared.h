@@ -5,6 +5,7 @@
 
 #include "cli/session.h"
 #include "cli/workspace/effective_config.h"
+#include "engine/deployment.h"
 #include "state/codec/property_json.h"
 
 namespace davit {
@@ -26,8 +27,9 @@ Result<void> DeleteLockedStack(StackSession& session,
 Result<std::string> EffectiveConfigJson(const EffectiveConfig& config,
                                         const ProjectFile& project,
                                         SecretsManager* manager);
-/// The machine's architecture as plugins and the history name it: `amd64`, `arm64`.
-std::string MachineName();
+
+/// `update`, `destroy`, ... as prompts and the history call what a run does.
+const char* ModeName(DeploymentMode mode);
 
 /// `--yes`, or its environment variable (C72).
 bool IsApproved(const Context& context);

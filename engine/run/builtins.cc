@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/own_provider.h"
 #include "engine/run/run_context.h"
 
 namespace davit {
@@ -98,32 +99,14 @@ const PropertyValue& Member(const PropertyMap& map, std::string_view name) {
   return at == map.end() ? none : at->second;
 }
 
-class BuiltinProvider final : public Provider {
+class BuiltinProvider final : public OwnProvider {
  public:
   explicit BuiltinProvider(std::shared_ptr<const BuiltinSources> sources)
       : sources_(std::move(sources)) {}
 
   const std::string& version() const override { return version_; }
-  bool is_alive() const override { return true; }
-  bool supports_preview() const override { return true; }
 
   Task<Result<std::string>> GetSchema(CancelToken) override { co_return std::string(kSchema); }
-
-  Task<Result<CheckResponse>> CheckConfig(CheckRequest request, CancelToken) override {
-    CheckResponse response;
-    response.inputs = std::move(request.news);
-    co_return response;
-  }
-
-  Task<Result<DiffResponse>> DiffConfig(DiffRequest, CancelToken) override {
-    DiffResponse response;
-    response.changes = DiffChanges::kNone;
-    co_return response;
-  }
-
-  Task<Result<void>> Configure(ConfigureRequest, CancelToken) override {
-    co_return Result<void>();
-  }
 
   Task<Result<void>> Extend(Parameterization, CancelToken) override {
     co_return Fail(ErrorKind::kUnimplemented, "the package 'pulumi' cannot be extended");

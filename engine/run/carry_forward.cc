@@ -44,17 +44,15 @@ ChainGates::~ChainGates() {
   gate_->Open();
 }
 
-Task<void> WaitForCarried(RunContext& context, const Chain& chain) {
+Task<void> ChainGates::WaitForOthers(const Chain& chain) {
   for (const Step& step : chain) {
-    if (!step.is_untargeted || context.chains.empty()) {
+    if (!step.is_untargeted) {
       continue;
     }
     for (const Urn& urn : NeedsOf(*step.old_state)) {
-      const Urn renamed = context.aliases.NewOf(urn);
-      const auto at = context.chains.find(renamed.empty() ? urn : renamed);
-      const bool is_own =
-          at != context.chains.end() && at->second == context.chains.find(step.urn)->second;
-      if (at != context.chains.end() && !is_own) {
+      const Urn renamed = context_.aliases.NewOf(urn);
+      const auto at = context_.chains.find(renamed.empty() ? urn : renamed);
+      if (at != context_.chains.end() && at->second != gate_) {
         const std::shared_ptr<Gate> gate = at->second;
         co_await gate->Wait();
       }

@@ -23,15 +23,14 @@ class ChainGates {
   ChainGates(const ChainGates&) = delete;
   ChainGates& operator=(const ChainGates&) = delete;
   ~ChainGates();
+  /// Waits until what the untargeted records of the chain depend on has been recorded: the program
+  /// need not depend on it any more, yet the record does, and must come after it (E133).
+  Task<void> WaitForOthers(const Chain& chain);
 
  private:
   RunContext& context_;
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::vector<Urn> urns_;
 };
-
-/// Waits until what the untargeted records of the chain depend on has been recorded: the program
-/// need not depend on it any more, yet the record does, and must come after it (E133).
-Task<void> WaitForCarried(RunContext& context, const Chain& chain);
 
 }  // namespace davit

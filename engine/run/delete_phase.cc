@@ -55,8 +55,8 @@ Records FindRecords(RunContext& context) {
     // (E90).
     const bool is_deleted = context.deleted_records.contains(base.get());
     const StatePtr state = StandIn(context, base);
-    const bool goes =
-        state && (base->view_of.empty() || context.lost_views.contains(base.get())) && (is_deleted ? !is_claimed : is_marked || !is_claimed);
+    const bool goes = state && (base->view_of.empty() || context.lost_views.contains(base.get())) &&
+                      (is_deleted ? !is_claimed : is_marked || !is_claimed);
     if (has_news && !goes) {
       continue;  // its place in the list is that of the new record
     }

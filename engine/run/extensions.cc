@@ -66,7 +66,13 @@ Task<Result<void>> EnsureExtension(RunContext& context,
   if (is_step) {
     context.reporter.ExtensionPlanned();
   }
-  DAVIT_CO_TRY_VOID(co_await GiveExtension(provider, reference, extension));
+  Result<void> given = co_await GiveExtension(provider, reference, extension);
+  if (!given) {
+    if (is_step) {  // the next registration makes a step of it again
+      context.extended.erase({provider.get(), reference});
+    }
+    co_return given;
+  }
   if (is_step && context.preview) {
     context.reporter.ExtensionDone();
   }

@@ -109,7 +109,7 @@ Task<void> Generator::RunPlanned(std::shared_ptr<Registration> registration,
                                  WorkerSlot slot) {
   bool good = false;
   try {
-    co_await WaitForCarried(context_, plan->chain);
+    co_await gates->WaitForOthers(plan->chain);
     good = co_await RunChain(context_, plan->chain, std::move(slot));
   } catch (const std::exception& exception) {
     Refuse(MakeError(ErrorKind::kBug, exception.what()), registration->urn);

@@ -5,6 +5,16 @@
 #include "engine/model/provider_ref.h"
 
 namespace davit {
+namespace {
+
+StepMetadata ExtensionStep() {
+  StepMetadata metadata;
+  metadata.op = StepOp::kExtendParameterize;
+  metadata.is_internal = true;
+  return metadata;
+}
+
+}  // namespace
 
 bool IsInternal(const Urn& urn) {
   return urn.is_provider() && ProviderRef{urn, {}}.is_default();
@@ -41,26 +51,15 @@ void Reporter::Prelude(const std::map<std::string, ConfigValue>& config) {
 }
 
 void Reporter::ExtensionPlanned() {
-  ResourcePreEvent event;
-  event.metadata.op = StepOp::kExtendParameterize;
-  event.metadata.is_internal = true;
-  event.planning = preview_;
-  Emit(event);
+  Emit(ResourcePreEvent{ExtensionStep(), preview_});
 }
 
 void Reporter::ExtensionDone() {
-  ResourceOutputsEvent event;
-  event.metadata.op = StepOp::kExtendParameterize;
-  event.metadata.is_internal = true;
-  event.planning = preview_;
-  Emit(event);
+  Emit(ResourceOutputsEvent{ExtensionStep(), preview_});
 }
 
 void Reporter::Planned(const Step& step) {
-  ResourcePreEvent event;
-  event.metadata = MetadataOf(step);
-  event.planning = preview_;
-  Emit(event);
+  Emit(ResourcePreEvent{MetadataOf(step), preview_});
 }
 
 void Reporter::Done(const Step& step, bool with_event) {
@@ -75,10 +74,7 @@ void Reporter::Done(const Step& step, bool with_event) {
 }
 
 void Reporter::OutputsRegistered(const Step& step) {
-  ResourceOutputsEvent event;
-  event.metadata = MetadataOf(step);
-  event.planning = preview_;
-  Emit(event);
+  Emit(ResourceOutputsEvent{MetadataOf(step), preview_});
 }
 
 void Reporter::Failed(const Step& step, const Error& error) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/own_provider.h"
 #include "engine/yaml/evaluation.h"
 
 namespace davit {
@@ -13,30 +14,15 @@ Unexpected OnlyComponents() {
   return Fail(ErrorKind::kUnimplemented, "the plugin is written in YAML and has components only");
 }
 
-class ComponentProvider final : public Provider {
+class ComponentProvider final : public OwnProvider {
  public:
   ComponentProvider(ComponentPlugin plugin, YamlProgram program, std::string version)
       : plugin_(std::move(plugin)), program_(std::move(program)), version_(std::move(version)) {}
 
   const std::string& version() const override { return version_; }
-  bool is_alive() const override { return true; }
-  bool supports_preview() const override { return true; }
 
   Task<Result<std::string>> GetSchema(CancelToken) override {
     co_return ComponentSchema(program_.project, version_, program_.components);
-  }
-  Task<Result<CheckResponse>> CheckConfig(CheckRequest request, CancelToken) override {
-    CheckResponse response;
-    response.inputs = std::move(request.news);
-    co_return response;
-  }
-  Task<Result<DiffResponse>> DiffConfig(DiffRequest, CancelToken) override {
-    DiffResponse response;
-    response.changes = DiffChanges::kNone;
-    co_return response;
-  }
-  Task<Result<void>> Configure(ConfigureRequest, CancelToken) override {
-    co_return Result<void>();
   }
   Task<Result<void>> Extend(Parameterization, CancelToken) override { co_return OnlyComponents(); }
   Task<Result<CheckResponse>> Check(CheckRequest, CancelToken) override {
@@ -62,10 +48,10 @@ class ComponentProvider final : public Provider {
     Monitor* monitor = plugin_.monitor(request.run.monitor_address);
     const YamlComponent* component = ComponentOf(program_, request.goal.type);
     if (monitor == nullptr || component == nullptr) {
-      co_return Fail(ErrorKind::kInvalid,
-                     fmt::format("the plugin '{}' has no component '{}'",
-                                 program_.project,
-                                 request.goal.type));
+      co_return Fail(
+          ErrorKind::kInvalid,
+          fmt::format(
+              "the plugin '{}' has no component '{}'", program_.project, request.goal.type));
     }
     YamlRun run(
         program_, plugin_.read, plugin_.folder, *monitor, *request.run.info, std::move(cancel));

@@ -79,6 +79,10 @@ class TypeChecker {
   YamlShape ShapeOfCall(const YamlExpr& call);
   YamlShape ShapeOfNode(const YamlNodeRef& node);
   /// One step of an access; reports what cannot be, and then nothing is known.
+  YamlShape NoSuchPart(const YamlAccess& access,
+                       bool is_reporting,
+                       std::string message,
+                       std::string advice);
   YamlShape Step(const YamlShape& from,
                  const PathSegment& segment,
                  const YamlAccess& access,

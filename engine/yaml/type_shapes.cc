@@ -1,4 +1,5 @@
-// What is known of a value before the program runs, and of what an access picks from it (Y76, Y154).
+// What is known of a value before the program runs, and of what an access picks from it (Y76,
+// Y154).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -112,13 +113,11 @@ YamlShape TypeChecker::ShapeOfCall(const YamlExpr& call) {
   if (member == nullptr) {
     return shape;
   }
-  const YamlExprPtr returned = call.function == "invoke" || call.function == "call"
-                                   ? ArgumentOf(call, "return")
-                                   : nullptr;
+  const YamlExprPtr returned =
+      call.function == "invoke" || call.function == "call" ? ArgumentOf(call, "return") : nullptr;
   if (!returned) {
     // A schema without outputs says nothing of the result.
-    const bool says_nothing =
-        !member->is_scalar() && member->outputs.object.properties.empty();
+    const bool says_nothing = !member->is_scalar() && member->outputs.object.properties.empty();
     shape.type = says_nothing ? nullptr : &member->outputs;
     return shape;
   }
@@ -158,7 +157,9 @@ YamlShape TypeChecker::ShapeOfNode(const YamlNodeRef& node) {
   return shapes_[node] = shape;
 }
 
-void TypeChecker::CheckAccess(const YamlAccess& access) { ShapeOf(access, true); }
+void TypeChecker::CheckAccess(const YamlAccess& access) {
+  ShapeOf(access, true);
+}
 
 YamlShape TypeChecker::ShapeOf(const YamlAccess& access, bool is_reporting) {
   const std::optional<YamlNodeRef> node = program_.Resolve(access.root);
@@ -173,15 +174,23 @@ YamlShape TypeChecker::ShapeOf(const YamlAccess& access, bool is_reporting) {
   return shape;
 }
 
+// An access that leads nowhere: nothing is known of it, and it may be told.
+YamlShape TypeChecker::NoSuchPart(const YamlAccess& access,
+                                  bool is_reporting,
+                                  std::string message,
+                                  std::string advice) {
+  if (is_reporting) {
+    Problem(access.where, std::move(message), std::move(advice));
+  }
+  return {};
+}
+
 YamlShape TypeChecker::Step(const YamlShape& from,
                             const PathSegment& segment,
                             const YamlAccess& access,
                             bool is_reporting) {
   const auto fail = [&](std::string message, std::string advice = {}) {
-    if (is_reporting) {
-      Problem(access.where, std::move(message), std::move(advice));
-    }
-    return YamlShape();
+    return NoSuchPart(access, is_reporting, std::move(message), std::move(advice));
   };
   if (from.resource != nullptr || from.member != nullptr) {
     return StepIntoMember(from, segment, access, is_reporting);
@@ -195,10 +204,10 @@ YamlShape TypeChecker::Step(const YamlShape& from,
   const std::string* name = std::get_if<std::string>(&segment);
   if (from.expr->kind == YamlExpr::Kind::kMap) {
     if (name == nullptr) {
-      return fail(fmt::format("'{}' asks an object for the item [{}]",
-                              access.Text(),
-                              std::get<int>(segment)),
-                  "use the name of a member");
+      return fail(
+          fmt::format(
+              "'{}' asks an object for the item [{}]", access.Text(), std::get<int>(segment)),
+          "use the name of a member");
     }
     bool has_other_keys = false;
     std::vector<std::string> names;
@@ -278,10 +287,7 @@ YamlShape TypeChecker::StepIntoType(const SchemaType& type,
                                     const YamlAccess& access,
                                     bool is_reporting) {
   const auto fail = [&](std::string message, std::string advice = {}) {
-    if (is_reporting) {
-      Problem(access.where, std::move(message), std::move(advice));
-    }
-    return YamlShape();
+    return NoSuchPart(access, is_reporting, std::move(message), std::move(advice));
   };
   const std::string* name = std::get_if<std::string>(&segment);
   YamlShape shape;
@@ -290,8 +296,9 @@ YamlShape TypeChecker::StepIntoType(const SchemaType& type,
       return shape;
     case Kind::kList:
       if (name != nullptr) {
-        return fail(fmt::format("'{}' asks a {} for the member '{}'", access.Text(), type.Text(), *name),
-                    "use the number of an item, as [0]");
+        return fail(
+            fmt::format("'{}' asks a {} for the member '{}'", access.Text(), type.Text(), *name),
+            "use the number of an item, as [0]");
       }
       shape.type = type.element;
       return shape;
@@ -330,7 +337,8 @@ YamlShape TypeChecker::StepIntoType(const SchemaType& type,
     case Kind::kEnum:
     case Kind::kAsset:
     case Kind::kArchive:
-      return fail(fmt::format("'{}' asks for a part of a value of type {}", access.Text(), type.Text()));
+      return fail(
+          fmt::format("'{}' asks for a part of a value of type {}", access.Text(), type.Text()));
   }
   return shape;
 }

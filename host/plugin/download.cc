@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 extern char** environ;
@@ -33,12 +34,6 @@ using Variables = std::map<std::string, std::string>;
 std::string Value(const Variables& environment, const std::string& name) {
   const auto found = environment.find(name);
   return found == environment.end() ? std::string() : found->second;
-}
-
-std::string Architecture() {
-  utsname names{};
-  const std::string machine = ::uname(&names) == 0 ? names.machine : "";
-  return machine == "aarch64" ? "arm64" : "amd64";
 }
 
 std::string Replaced(std::string text, const std::string& what, const std::string& with) {
@@ -242,21 +237,17 @@ Unexpected NotFetched(const std::string& url, const Fetched& fetched) {
                          : "check name, version and --server");
 }
 
-// The text that the first member of this name has, in a document that is trusted no further.
-std::string MemberOf(const std::string& json, const std::string& member) {
-  const std::size_t name = json.find("\"" + member + "\"");
-  const std::size_t begin = json.find('"', std::min(json.size(), json.find(':', name)));
-  if (name == std::string::npos || begin == std::string::npos) {
-    return {};
-  }
-  return json.substr(begin + 1, json.find('"', begin + 1) - begin - 1);
-}
-
 }  // namespace
+
+std::string MachineName() {
+  utsname names{};
+  const std::string machine = ::uname(&names) == 0 ? names.machine : "";
+  return machine == "x86_64" ? "amd64" : machine == "aarch64" ? "arm64" : machine;
+}
 
 std::string PluginAssetName(const PluginOrigin& origin) {
   return fmt::format(
-      "pulumi-{}-{}-v{}-linux-{}.tar.gz", origin.kind, origin.name, origin.version, Architecture());
+      "pulumi-{}-{}-v{}-linux-{}.tar.gz", origin.kind, origin.name, origin.version, MachineName());
 }
 
 Result<std::vector<DownloadPlace>> PluginPlaces(const PluginOrigin& origin,
@@ -268,7 +259,7 @@ Result<std::vector<DownloadPlace>> PluginPlaces(const PluginOrigin& origin,
   const PluginSource source = Split(url);
   if (source.scheme == "http" || source.scheme == "https") {
     url = Replaced(Replaced(url, "${NAME}", origin.name), "${VERSION}", origin.version);
-    url = Replaced(Replaced(url, "${OS}", "linux"), "${ARCH}", Architecture());
+    url = Replaced(Replaced(url, "${OS}", "linux"), "${ARCH}", MachineName());
     while (url.ends_with('/')) {
       url.pop_back();
     }
@@ -328,7 +319,10 @@ Result<std::string> LatestPluginVersion(const PluginOrigin& origin, const Variab
   if (fetched.status != 0) {
     return NotFetched(place.url, fetched);
   }
-  const std::string tag = MemberOf(fetched.output, "tag_name");
+  const nlohmann::json release = nlohmann::json::parse(fetched.output, nullptr, false);
+  const auto named = release.is_object() ? release.find("tag_name") : release.end();
+  const std::string tag =
+      named != release.end() && named->is_string() ? named->get<std::string>() : std::string();
   if (tag.empty()) {
     return Fail(ErrorKind::kFailed,
                 fmt::format("'{}' names no newest version of '{}'", place.url, origin.name),

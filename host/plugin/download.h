@@ -24,6 +24,8 @@ struct DownloadPlace {
   std::vector<std::string> headers;
 };
 
+/// The machine's architecture as plugins and the history name it: `amd64`, `arm64`.
+std::string MachineName();
 /// P14: `pulumi-<kind>-<name>-v<version>-<os>-<arch>.tar.gz`.
 std::string PluginAssetName(const PluginOrigin& origin);
 /// The places of an archive, best first (P15, P16). Schemes that davit does not support are refused

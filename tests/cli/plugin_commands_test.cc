@@ -231,6 +231,14 @@ TEST_CASE("[P18] archives that are damaged, or would write elsewhere") {
   project.Pack("link.tar.gz", "link");
   CHECK(Has(refused("link.tar.gz"), "points outside"));
   fs::remove(project.Path("tree/link"));
+  // Each link points inside by its text; together they lead out.
+  const std::string steps =
+      "cd '" + project.Path("tree") +
+      "' && mkdir -p a/b && ln -s ../.. a/b/top && tar -cf ../steps.tar a/b/top"
+      " && rm a/b/top && mkdir a/b/top && ln -s ../../../far a/b/top/out"
+      " && tar -rf ../steps.tar a/b/top/out && rm -r a && gzip ../steps.tar";
+  REQUIRE(std::system(steps.c_str()) == 0);
+  CHECK(Has(refused("steps.tar.gz"), "cannot be unpacked"));
   fs::create_symlink("pulumi-resource-sample", project.Path("tree/link"));
   const std::string deep = "deep/" + std::string(90, 'd') + "/" + std::string(90, 'e');
   fs::create_directories(project.Path("tree/" + deep));
