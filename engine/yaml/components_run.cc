@@ -47,10 +47,13 @@ Task<std::optional<YamlResourceResult>> YamlRun::BuildComponent(const YamlCompon
 // Y192: children were once registered without the name of their component.
 void YamlRun::AddFormerName(const YamlResource& resource, Goal* goal) const {
   const std::string& prefix = instance_.prefix;
-  const bool is_taken = std::ranges::any_of(program_.resources, [&](const YamlResource& sibling) {
-    return sibling.type == resource.type && prefix + sibling.name == resource.name;
-  });
-  if (!prefix.empty() && !is_taken) {
+  if (prefix.empty()) {
+    return;
+  }
+  const std::string_view name = resource.name;
+  const bool is_taken =
+      name.starts_with(prefix) && names_.contains({resource.type, name.substr(prefix.size())});
+  if (!is_taken) {
     AliasSpec alias;
     alias.name = resource.name;
     goal->aliases.push_back(std::move(alias));

@@ -96,6 +96,11 @@ Task<Result<void>> YamlRun::Run() {
 }
 
 Task<void> YamlRun::RunNodes() {
+  for (const YamlResource& resource : program_.resources) {
+    if (!instance_.prefix.empty()) {
+      names_.emplace(resource.type, resource.name);
+    }
+  }
   for (const YamlNodeRef& node : program_.order) {
     done_.try_emplace(node);
   }

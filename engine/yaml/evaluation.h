@@ -5,7 +5,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/waiting.h"
@@ -157,6 +160,8 @@ class YamlRun {
   const RunInfo& info_;
   CancelToken cancel_;
   std::shared_ptr<YamlPackages> packages_ = std::make_shared<YamlPackages>();
+  /// In a component: types and names of its resources, by which a former name is taken.
+  std::set<std::pair<std::string_view, std::string_view>> names_;
   std::map<YamlNodeRef, YamlNodeResult> results_;
   /// What references stand for: resources of this program, and others that were looked up (Y78).
   std::map<std::string, const YamlResourceResult*> by_urn_;
