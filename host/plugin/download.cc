@@ -1,23 +1,17 @@
 #include "host/plugin/download.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <regex.h>
-#include <spawn.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-extern char** environ;
+#include "host/process/command.h"
 
 namespace davit {
 namespace {
@@ -25,6 +19,7 @@ namespace {
 constexpr int kAttempts = 5;
 constexpr std::chrono::milliseconds kFirstDelay{80};
 constexpr int kCannotResume = 33;  // curl: the server sends whole files only
+constexpr int kKilled = 128;
 constexpr int kNothingBehind = 416;
 constexpr const char* kUsualSource = "github://api.github.com/pulumi";
 constexpr const char* kUsualMirror = "https://get.pulumi.com/releases/plugins";
@@ -134,58 +129,6 @@ std::vector<std::string> Credentials(const PluginSource& source, const Variables
   return {};
 }
 
-struct Ran {
-  int status = 0;
-  std::string output;
-};
-
-// curl reads what to do from its standard input, as everyone can see a command line.
-Result<Ran> RunCurl(const std::string& instructions) {
-  int in[2];
-  int out[2];
-  if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) {
-    return Fail(ErrorKind::kFailed, fmt::format("no pipe: {}", std::strerror(errno)));
-  }
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out[1], STDERR_FILENO);
-  const char* words[] = {"curl", "--disable", "--config", "-", nullptr};
-  pid_t child = 0;
-  const int failed =
-      ::posix_spawnp(&child, "curl", &actions, nullptr, const_cast<char**>(words), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::close(in[0]);
-  ::close(out[1]);
-  Ran ran;
-  if (failed == 0) {
-    [[maybe_unused]] const ssize_t written =
-        ::write(in[1], instructions.data(), instructions.size());
-  }
-  ::close(in[1]);
-  char buffer[4096];
-  for (ssize_t got = 0; failed == 0 && (got = ::read(out[0], buffer, sizeof buffer)) != 0;) {
-    if (got > 0) {
-      ran.output.append(buffer, static_cast<std::size_t>(got));
-    } else if (errno != EINTR) {
-      break;
-    }
-  }
-  ::close(out[0]);
-  if (failed != 0) {
-    return Fail(ErrorKind::kUnavailable,
-                fmt::format("the program curl, which downloads plugins, cannot be started: {}",
-                            std::strerror(failed)),
-                "install curl, or get the archive in another way and use --file");
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  return ran;
-}
-
 std::string ConfigText(const std::string& text) {
   return "\"" + Replaced(Replaced(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
 }
@@ -193,27 +136,33 @@ std::string ConfigText(const std::string& text) {
 struct Fetched {
   int status = 0;  ///< of curl
   int http = 0;
-  std::string output;
+  std::string content;
+  std::string message;  ///< of curl
 };
 
+// curl reads what to do from its standard input, as everyone can see a command line.
 Result<Fetched> Fetch(const DownloadPlace& place, const std::string& options) {
-  std::string instructions = "url = " + ConfigText(place.url) + "\n";
+  Command curl;
+  curl.words = {"curl", "--disable", "--config", "-"};
+  curl.input = "url = " + ConfigText(place.url) + "\n";
   for (const std::string& header : place.headers) {
-    instructions += "header = " + ConfigText(header) + "\n";
+    curl.input += "header = " + ConfigText(header) + "\n";
   }
-  instructions += "silent\nshow-error\nfail\nlocation\nconnect-timeout = 30\n" +
-                  std::string("write-out = \"\\n%{http_code}\"\n") + options;
-  DAVIT_TRY(const Ran ran, RunCurl(instructions));
+  curl.input += "silent\nshow-error\nfail\nlocation\nconnect-timeout = 30\n" +
+                std::string("write-out = \"\\n%{http_code}\"\n") + options;
+  Result<CommandEnd> end = RunCommand(curl);
+  if (!end) {
+    Error error = std::move(end).error().WithContext("plugins are downloaded by the program curl");
+    error.advice = "install curl, or get the archive in another way and use --file";
+    return Fail(std::move(error));
+  }
   Fetched fetched;
-  fetched.status = ran.status;
-  // Behind the content, or before a message of curl, stands the status on a line of its own.
-  const std::size_t line = ran.output.rfind('\n', ran.output.size() - 1);
-  const std::size_t at = line == std::string::npos ? 0 : line + 1;
-  fetched.http = std::atoi(ran.output.c_str() + at);
-  fetched.output = ran.output.substr(0, at);
-  while (!fetched.output.empty() && fetched.output.back() == '\n') {
-    fetched.output.pop_back();
-  }
+  fetched.status = end->exit.signal != 0 ? kKilled : end->exit.code;
+  const std::size_t line = end->output.rfind('\n');  // before the status, behind the content
+  const std::size_t at = line == std::string::npos ? end->output.size() : line;
+  fetched.http = std::atoi(end->output.c_str() + std::min(at + 1, end->output.size()));
+  fetched.content = end->output.substr(0, at);
+  fetched.message = end->errors.substr(0, end->errors.find_last_not_of('\n') + 1);
   return fetched;
 }
 
@@ -231,7 +180,7 @@ Unexpected NotFetched(const std::string& url, const Fetched& fetched) {
   return Fail(ErrorKind::kUnavailable,
               fetched.http == 404
                   ? fmt::format("there is no '{}'", url)
-                  : fmt::format("'{}' cannot be downloaded: {}", url, fetched.output),
+                  : fmt::format("'{}' cannot be downloaded: {}", url, fetched.message),
               no_network ? "without a network, get the archive in another way and use --file, or "
                            "name a mirror with --server or PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"
                          : "check name, version and --server");
@@ -319,7 +268,7 @@ Result<std::string> LatestPluginVersion(const PluginOrigin& origin, const Variab
   if (fetched.status != 0) {
     return NotFetched(place.url, fetched);
   }
-  const nlohmann::json release = nlohmann::json::parse(fetched.output, nullptr, false);
+  const nlohmann::json release = nlohmann::json::parse(fetched.content, nullptr, false);
   const auto named = release.is_object() ? release.find("tag_name") : release.end();
   const std::string tag =
       named != release.end() && named->is_string() ? named->get<std::string>() : std::string();

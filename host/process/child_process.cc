@@ -18,6 +18,7 @@
 
 #include "engine/base/waiting.h"
 #include "host/loop/asio_loop_impl.h"
+#include "host/process/command.h"
 
 // fork and exec directly, not through Boost.Process v2: between the two its launcher tells the
 // io_context of the child about the fork, which takes locks and allocates. A child of a process
@@ -111,16 +112,6 @@ struct Launch {
   ::close_range(3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
   ::execve(launch.program, launch.argv, launch.envp);
   FailInChild(launch, errno);
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) {
-    pointers.push_back(text.data());
-  }
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 // Moves a descriptor above the standard ones, which may be closed in our own process.
@@ -324,8 +315,8 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::Start(AsioLoop& loop, ChildO
   for (const auto& [key, value] : options.environment) {
     environment_texts.push_back(key + "=" + value);
   }
-  const std::vector<char*> argv = Pointers(argument_texts);
-  const std::vector<char*> envp = Pointers(environment_texts);
+  const std::vector<char*> argv = CStrings(argument_texts);
+  const std::vector<char*> envp = CStrings(environment_texts);
   const Launch launch{.program = options.program.c_str(),
                       .argv = argv.data(),
                       .envp = envp.data(),
