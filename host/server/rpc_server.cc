@@ -6,7 +6,10 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <list>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -24,6 +27,32 @@ namespace davit {
 namespace {
 
 constexpr int kMaxMetadataBytes = 16 * 1024 * 1024;
+
+// How long a server that closes waits for callers that do not take their status.
+constexpr std::chrono::milliseconds kLastStatusWait{500};
+
+// How many calls gRPC has not sent the status of. Used by gRPC's threads and the one that closes.
+class UnsentCalls {
+ public:
+  void Add() {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+  }
+  void Remove() {
+    const std::lock_guard lock(mutex_);
+    --count_;
+    changed_.notify_all();
+  }
+  void WaitForNone(std::chrono::milliseconds at_most) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, at_most, [this] { return count_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int count_ = 0;
+};
 
 RpcStatus Unimplemented(const std::string& method) {
   return RpcStatus{
@@ -53,6 +82,7 @@ struct RpcServer::Impl : std::enable_shared_from_this<RpcServer::Impl> {
   std::unique_ptr<grpc::Server> server;
   std::string address;
   std::list<CallPtr> open;
+  std::shared_ptr<UnsentCalls> unsent = std::make_shared<UnsentCalls>();
   bool is_closing = false;
   bool is_closed = false;
   std::vector<std::shared_ptr<Gate>> waiting;
@@ -70,16 +100,23 @@ struct RpcServer::Impl : std::enable_shared_from_this<RpcServer::Impl> {
 // after Finish.
 class RpcServer::Impl::Reactor final : public grpc::ServerUnaryReactor {
  public:
-  Reactor(Loop& loop, CallPtr call) : loop_(loop), call_(std::move(call)) {}
+  Reactor(Loop& loop, CallPtr call, std::shared_ptr<UnsentCalls> unsent)
+      : loop_(loop), call_(std::move(call)), unsent_(std::move(unsent)) {
+    unsent_->Add();
+  }
 
   void OnCancel() override {
     loop_.Post([call = call_] { call->cancel.Cancel(); });
   }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    unsent_->Remove();
+    delete this;
+  }
 
  private:
   Loop& loop_;
   CallPtr call_;
+  std::shared_ptr<UnsentCalls> unsent_;
 };
 
 void RpcServer::Impl::Finish(const CallPtr& call, RawReply reply) {
@@ -138,7 +175,7 @@ grpc::ServerUnaryReactor* RpcServer::Impl::Accept(const std::string& method,
                                                   const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* response) {
   auto call = std::make_shared<ServedCall>();
-  auto* reactor = new Reactor(loop, call);
+  auto* reactor = new Reactor(loop, call, unsent);
   call->reactor = reactor;
   call->response = response;
   auto arguments = std::make_shared<ServerCall>();
@@ -262,7 +299,9 @@ Task<void> RpcServer::Close() {
     impl->Finish(call, std::move(reply));
     call->cancel.Cancel();
   }
-  std::function<bool()> shut_down = [server = impl->server.get()] {
+  std::function<bool()> shut_down = [server = impl->server.get(), unsent = impl->unsent] {
+    // Shutdown drops the connections, and with them every status that has not left yet.
+    unsent->WaitForNone(kLastStatusWait);
     server->Shutdown(std::chrono::system_clock::now());
     server->Wait();
     return true;
