@@ -7,6 +7,7 @@
 #include "cli/display/masking.h"
 #include "engine/model/provider_ref.h"
 #include "state/codec/signatures.h"
+#include "state/codec/time_text.h"
 
 namespace davit {
 namespace {
@@ -300,19 +301,6 @@ class LineWriter {
  private:
   JsonWriter* json_;
 };
-
-std::string TimeText(WallTime time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  const std::time_t whole = std::chrono::system_clock::to_time_t(
-      std::chrono::time_point_cast<std::chrono::system_clock::duration>(seconds));
-  std::tm parts{};
-  gmtime_r(&whole, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  std::string fraction = fmt::format("{:09}", (time - seconds).count());
-  fraction.erase(fraction.find_last_not_of('0') + 1);
-  return text + (fraction.empty() ? "" : "." + fraction) + "Z";
-}
 
 // C127
 void WriteDigestState(const ResourceState& state, JsonWriter* json) {

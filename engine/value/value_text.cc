@@ -187,14 +187,20 @@ std::string DebugText(const PropertyValue& value) {
 }
 
 bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
+  const auto is_other = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+  while (true) {
+    // Most texts are ASCII from end to end.
+    const auto other = std::find_if(text.begin(), text.end(), is_other);
+    if (other == text.end()) {
+      return true;
+    }
+    text.remove_prefix(static_cast<std::size_t>(other - text.begin()));
     const std::size_t length = SequenceLength(text);
     if (length == 0) {
       return false;
     }
     text.remove_prefix(length);
   }
-  return true;
 }
 
 std::string NumberText(double value) {

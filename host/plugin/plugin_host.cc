@@ -49,10 +49,9 @@ Result<std::optional<int>> AttachPort(const Environment& environment,
     const std::optional<int> port =
         colon == std::string_view::npos ? std::nullopt : ParseInt(entry.substr(colon + 1));
     if (!port || *port < 1 || *port > 65535) {
-      return Fail(
-          ErrorKind::kInvalid,
-          fmt::format("{} holds '{}', which is not of the form name:port", variable, entry),
-          "write it as name:port[,name:port...]");
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("{} holds '{}', which is not of the form name:port", variable, entry),
+                  "write it as name:port[,name:port...]");
     }
     if (entry.substr(0, colon) == name) {
       return port;
@@ -145,7 +144,9 @@ struct GrpcPluginHost::Impl {
     }
   }
 
-  Task<Result<FoundPlugin>> Discover(std::string kind, std::string name, std::string version) const {
+  Task<Result<FoundPlugin>> Discover(std::string kind,
+                                     std::string name,
+                                     std::string version) const {
     DiscoveryOptions discovery;
     discovery.project_plugins = options.project_plugins;
     discovery.environment = options.environment;
@@ -212,10 +213,10 @@ struct GrpcPluginHost::Impl {
     run.plugin.program_directory = found.directory;
     run.plugin.options = std::move(runtime_options);
     run.loader_target = options.loader_target;
-    return [host, run](AsioLoop& loop,
-                       ChildOptions child) -> Result<std::unique_ptr<RunningProcess>> {
-      return StartHosted(loop, host, run, std::move(child));
-    };
+    return
+        [host, run](AsioLoop& loop, ChildOptions child) -> Result<std::unique_ptr<RunningProcess>> {
+          return StartHosted(loop, host, run, std::move(child));
+        };
   }
 
   // P112. `client` is at an address that is given.
@@ -282,7 +283,8 @@ Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec 
   const std::shared_ptr<Impl> impl = impl_;
   const PluginHostOptions& options = impl->options;
   const std::string context = fmt::format("cannot load the provider plugin '{}'", spec.name);
-  Result<std::optional<int>> attach_port = AttachPort(options.environment, "PULUMI_DEBUG_PROVIDERS", spec.name);
+  Result<std::optional<int>> attach_port =
+      AttachPort(options.environment, "PULUMI_DEBUG_PROVIDERS", spec.name);
   if (!attach_port) {
     co_return Fail(std::move(attach_port).error());
   }
@@ -339,6 +341,13 @@ Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec 
   Result<void> loaded = co_await client->Handshake(std::move(handshake), kConnectBudget, cancel);
   if (loaded && is_attached) {
     loaded = co_await client->Attach(options.engine_address, cancel);
+    if (!loaded && loaded.error().kind == ErrorKind::kUnimplemented) {
+      loaded =
+          Fail(ErrorKind::kUnimplemented,
+               "the running provider does not offer Attach",
+               "a provider named in PULUMI_DEBUG_PROVIDERS must; build it with an SDK that has "
+               "Attach, or take it out of the variable");
+    }
   }
   if (loaded) {
     loaded = co_await client->GetPluginInfo(cancel);

@@ -79,7 +79,8 @@ void AddDetail(const google::protobuf::Message& detail, RpcStatus* status) {
 Error ErrorFromStatus(const RpcStatus& status, Ambiguity ambiguity) {
   std::string message = status.message;
   if (message.empty()) {
-    message = fmt::format("the call failed with code {}", static_cast<int>(status.code));
+    message = fmt::format("the plugin gave no reason, only the gRPC status {}",
+                          static_cast<int>(status.code));
   }
   pulumirpc::ErrorCause cause;
   if (FindDetail(status, &cause)) {

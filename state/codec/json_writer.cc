@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -22,12 +23,21 @@ std::size_t SequenceLength(std::string_view text) {
   return 0;
 }
 
-// Whether an ASCII character stands for itself.
-bool IsPlain(char c, HtmlEscaping html) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\' &&
-         (html == HtmlEscaping::kOff || (c != '<' && c != '>' && c != '&'));
+// Which bytes are ASCII characters that stand for themselves.
+using PlainBytes = std::array<bool, 256>;
+
+constexpr PlainBytes MakePlainBytes(HtmlEscaping html) {
+  PlainBytes plain{};
+  for (int byte = 0x20; byte < 0x80; ++byte) {
+    const bool is_html = byte == '<' || byte == '>' || byte == '&';
+    plain[static_cast<std::size_t>(byte)] =
+        byte != '"' && byte != '\\' && (html == HtmlEscaping::kOff || !is_html);
+  }
+  return plain;
 }
+
+constexpr PlainBytes kPlain = MakePlainBytes(HtmlEscaping::kOff);
+constexpr PlainBytes kPlainInHtml = MakePlainBytes(HtmlEscaping::kOn);
 
 void AppendAsciiEscape(char c, std::string* out) {
   switch (c) {
@@ -59,12 +69,12 @@ void AppendAsciiEscape(char c, std::string* out) {
 }  // namespace
 
 void AppendJsonString(std::string_view text, HtmlEscaping html, std::string* out) {
+  const PlainBytes& is_plain = html == HtmlEscaping::kOff ? kPlain : kPlainInHtml;
   *out += '"';
   while (!text.empty()) {
-    std::size_t plain = 0;
-    while (plain < text.size() && IsPlain(text[plain], html)) {
-      ++plain;
-    }
+    const auto* const end = std::find_if(
+        text.begin(), text.end(), [&](char c) { return !is_plain[static_cast<unsigned char>(c)]; });
+    const auto plain = static_cast<std::size_t>(end - text.begin());
     *out += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) {

@@ -1,7 +1,5 @@
 #include "state/codec/time_text.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -53,16 +51,22 @@ std::string TimeText(WallTime time) {
   const auto days = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(days);
   const std::chrono::hh_mm_ss clock(time - days);
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
-                                 static_cast<int>(date.year()),
-                                 static_cast<unsigned>(date.month()),
-                                 static_cast<unsigned>(date.day()),
-                                 clock.hours().count(),
-                                 clock.minutes().count(),
-                                 clock.seconds().count());
-  if (clock.subseconds().count() != 0) {
-    text += fmt::format(".{:09}", clock.subseconds().count());
-    text.erase(text.find_last_not_of('0') + 1);
+  std::string text = "0000-00-00T00:00:00.000000000";
+  const auto put = [&text](std::size_t end, auto number) {
+    for (; number != 0; number /= 10) {
+      text[--end] = static_cast<char>('0' + number % 10);
+    }
+  };
+  put(4, static_cast<int>(date.year()));
+  put(7, static_cast<unsigned>(date.month()));
+  put(10, static_cast<unsigned>(date.day()));
+  put(13, clock.hours().count());
+  put(16, clock.minutes().count());
+  put(19, clock.seconds().count());
+  put(29, clock.subseconds().count());
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') {
+    text.pop_back();
   }
   return text + "Z";
 }

@@ -23,6 +23,7 @@ class Noop final : public rpc::ResourceProvider::Service {
     response->set_accept_secrets(true);
     return Status::OK;
   }
+  Status Attach(ServerContext*, const rpc::PluginAttach*, Empty*) override { return Status::OK; }
   Status GetPluginInfo(ServerContext*, const Empty*, rpc::PluginInfo* response) override {
     response->set_version("1.0.0");
     return Status::OK;
