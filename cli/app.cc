@@ -96,7 +96,8 @@ Result<PluginFile> ReadPluginFile(const std::string& path,
   PluginFile plugin;
   plugin.runtime = std::move(file.runtime);
   plugin.options = std::move(file.runtime_options);
-  if (plugin.runtime == "yaml") {
+  plugin.version = std::move(file.version);
+  if (plugin.runtime == "yaml" && path.ends_with("/PulumiPlugin.yaml")) {
     DAVIT_TRY(plugin.provider, LoadComponentFolder(file.directory, std::move(monitor)));
   }
   return plugin;
@@ -147,6 +148,49 @@ Result<std::vector<ProjectPlugin>> PluginsOf(const ProjectFile& project) {
   }
   DAVIT_TRY_VOID(AddLocalPackages(project, &plugins));
   return plugins;
+}
+
+using LoadedAnalyzer = std::optional<Result<std::shared_ptr<AnalyzerClient>>>;
+
+Task<void> LoadAnalyzerInto(GrpcPluginHost& host,
+                            PolicyPackSpec pack,
+                            const DeploymentRequest& deployment,
+                            LoadedAnalyzer& loaded) {
+  loaded = co_await host.LoadAnalyzer(std::move(pack), deployment.info, deployment.cancel);
+}
+
+// The policy packs live as long as the run that they judge.
+Task<Result<DeploymentResult>> RunWithPolicies(GrpcPluginHost& host,
+                                               std::vector<PolicyPackSpec> packs,
+                                               DeploymentRequest deployment) {
+  Loop& loop = co_await CurrentLoop();
+  std::vector<LoadedAnalyzer> loaded(packs.size());
+  {
+    Scope loading(loop);
+    for (std::size_t i = 0; i < packs.size(); ++i) {
+      deployment.events->Emit(PolicyLoadEvent(), loop.WallNow());
+      loading.Spawn(LoadAnalyzerInto(host, std::move(packs[i]), deployment, loaded[i]));
+    }
+    co_await loading.Join();
+  }
+  std::optional<Error> failure;
+  for (LoadedAnalyzer& analyzer : loaded) {
+    if (*analyzer) {
+      deployment.analyzers.push_back(**analyzer);
+    } else if (!failure) {
+      failure = analyzer->error();
+    }
+  }
+  Result<DeploymentResult> result = Fail(failure.value_or(Error()));
+  if (!failure) {
+    result = co_await RunDeployment(std::move(deployment));
+  }
+  for (LoadedAnalyzer& analyzer : loaded) {
+    if (*analyzer) {
+      co_await (**analyzer)->Close();
+    }
+  }
+  co_return result;
 }
 
 }  // namespace
@@ -422,11 +466,15 @@ Result<DeploymentResult> App::Run(RunRequest request) {
   deployment.makes_plan = request.makes_plan;
   deployment.imports = request.imports;
   deployment.cancel = parts.cancel.token();
-  Result<DeploymentResult> result = parts.RunToEnd(RunDeployment(std::move(deployment)));
+  Result<Result<DeploymentResult>> result = parts.RunToEnd(
+      RunWithPolicies(*parts.host, std::move(request.policy_packs), std::move(deployment)));
   *tick = nullptr;
   parts.loop.OnSignal({});
   parts.events = nullptr;
-  return result;
+  if (!result) {
+    return Fail(std::move(result).error());
+  }
+  return *std::move(result);
 }
 
 void App::Close(EventSink* events) {

@@ -11,6 +11,7 @@
 #include "cli/display/findings.h"
 #include "cli/workspace/workspace.h"
 #include "engine/deployment.h"
+#include "host/client/analyzer_client.h"
 #include "host/plugin/discovery.h"
 
 namespace davit {
@@ -35,6 +36,7 @@ struct RunRequest {
   const UpdatePlan* plan = nullptr;  ///< what the run is held to; null: nothing
   bool makes_plan = false;
   const std::vector<ImportSpec>* imports = nullptr;  ///< of an import
+  std::vector<PolicyPackSpec> policy_packs;          ///< which judge the run (E109)
   StackReader* stacks = nullptr;                     ///< for stack references
   /// Called about ten times a second while the run lasts.
   std::function<void(std::chrono::system_clock::time_point)> tick;

@@ -89,6 +89,12 @@ FlagSpec PreviewOnly() {
 FlagSpec ExpectNoChanges() {
   return Switch("expect-no-changes", 0, "exit with status 7 when something changes");
 }
+Flags PolicyFlags() {
+  return {
+      ListOf("policy-pack", 0, "DIR", "judge the resources by this policy pack"),
+      ListOf("policy-pack-config", 0, "FILE", "the configuration of each --policy-pack, as JSON"),
+      Switch("show-policy-remediations", 0, "list every correction of a policy")};
+}
 FlagSpec ShowReads() {
   return Switch("show-reads", 0, "also list reads");
 }
@@ -138,7 +144,8 @@ std::vector<CommandSpec> RunCommands() {
        "create or update the resources of a stack",
        0,
        0,
-       Join(Join(Join(Join(RunFlags(), ChangeFlags()), RefreshFlag()), ReplaceFlags()),
+       Join(Join(Join(Join(Join(RunFlags(), ChangeFlags()), RefreshFlag()), ReplaceFlags()),
+                 PolicyFlags()),
             {Exclude(0),
              ExcludeDependents(),
              ContinueOnError(),
@@ -147,26 +154,22 @@ std::vector<CommandSpec> RunCommands() {
              Refused("secrets-provider", Kind::kText),
              Value("plan", 0, "FILE", "do nothing that this plan of `preview` does not have"),
              Switch("strict", 0, "do nothing that the preview did not show"),
-             Refused("policy-pack", Kind::kList),
-             Refused("policy-pack-config", Kind::kList),
-             Refused("show-policy-remediations", Kind::kBool),
              Refused("attach-debugger", Kind::kBool)})});
-  commands.push_back({"preview",
-                      {"pre"},
-                      "",
-                      "show what `up` would do",
-                      0,
-                      0,
-                      Join(Join(Join(RunFlags(), RefreshFlag()), ReplaceFlags()),
-                           {Exclude('x'),
-                            ExcludeDependents(),
-                            ExpectNoChanges(),
-                            ShowReads(),
-                            Value("save-plan", 0, "FILE", "write the plan for `up --plan`"),
-                            Refused("import-file", Kind::kText),
-                            Refused("policy-pack", Kind::kList),
-                            Refused("policy-pack-config", Kind::kList),
-                            Refused("attach-debugger", Kind::kBool)})});
+  commands.push_back(
+      {"preview",
+       {"pre"},
+       "",
+       "show what `up` would do",
+       0,
+       0,
+       Join(Join(Join(Join(RunFlags(), RefreshFlag()), ReplaceFlags()), PolicyFlags()),
+            {Exclude('x'),
+             ExcludeDependents(),
+             ExpectNoChanges(),
+             ShowReads(),
+             Value("save-plan", 0, "FILE", "write the plan for `up --plan`"),
+             Refused("import-file", Kind::kText),
+             Refused("attach-debugger", Kind::kBool)})});
   commands.push_back(
       {"destroy",
        {"down", "dn"},

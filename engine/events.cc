@@ -40,6 +40,32 @@ std::string_view StepOpName(StepOp op) {
   return "same";
 }
 
+std::string_view EnforcementLevelName(EnforcementLevel level) {
+  switch (level) {
+    case EnforcementLevel::kAdvisory:
+      return "advisory";
+    case EnforcementLevel::kMandatory:
+      return "mandatory";
+    case EnforcementLevel::kDisabled:
+      return "disabled";
+    case EnforcementLevel::kRemediate:
+      return "remediate";
+  }
+  return "advisory";
+}
+
+std::optional<EnforcementLevel> ParseEnforcementLevel(std::string_view name) {
+  for (const EnforcementLevel level : {EnforcementLevel::kAdvisory,
+                                       EnforcementLevel::kMandatory,
+                                       EnforcementLevel::kDisabled,
+                                       EnforcementLevel::kRemediate}) {
+    if (EnforcementLevelName(level) == name) {
+      return level;
+    }
+  }
+  return std::nullopt;
+}
+
 bool IsLogical(StepOp op) {
   switch (op) {
     case StepOp::kSame:

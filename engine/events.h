@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/analyzer.h"
 #include "engine/provider.h"
 #include "engine/source.h"
 
@@ -81,15 +82,42 @@ struct DiagnosticEvent {
   bool ephemeral = false;
   std::optional<SourceRange> where;
 };
+/// A policy pack is about to be loaded.
+struct PolicyLoadEvent {};
+/// A policy is violated.
+struct PolicyViolationEvent {
+  Urn urn;  ///< the root stack when the whole stack was judged
+  PolicyViolation violation;
+};
+/// A policy has changed the inputs of a resource.
+struct PolicyRemediationEvent {
+  Urn urn;
+  std::string policy;
+  std::string pack;
+  std::string pack_version;
+  PropertyMap before;
+  PropertyMap after;
+};
+/// Which policies of a pack a resource, or the stack, has passed.
+struct PolicySummaryEvent {
+  enum class Of { kAnalysis, kRemediation, kStack };
+  Of of = Of::kAnalysis;
+  Urn urn;  ///< empty for the stack
+  std::string pack;
+  std::string pack_version;
+  std::vector<std::string> passed;
+  std::vector<std::string> failed;
+};
 enum class DeploymentResultKind { kSucceeded, kFailed, kCancelled };
 struct SummaryEvent {
   bool maybe_corrupt = false;
   std::chrono::nanoseconds duration{};
   std::map<StepOp, int>
-      changes;  ///< logical steps only; the root stack included, default providers not
+      changes;         ///< logical steps only; the root stack included, default providers not
   int old_copies = 0;  ///< deletes of copies that earlier runs left, not among `changes` (B018)
   bool is_preview = false;
   DeploymentResultKind result = DeploymentResultKind::kSucceeded;
+  std::vector<PolicyPack> policy_packs;  ///< those that judged
 };
 struct StdoutEvent {
   std::string message;
@@ -101,6 +129,10 @@ using Event = std::variant<PreludeEvent,
                            ResourceOutputsEvent,
                            ResourceFailedEvent,
                            DiagnosticEvent,
+                           PolicyLoadEvent,
+                           PolicyViolationEvent,
+                           PolicyRemediationEvent,
+                           PolicySummaryEvent,
                            SummaryEvent,
                            StdoutEvent,
                            CancelEvent>;

@@ -315,9 +315,32 @@ DisplayOptions DeployCommand::DisplayFor(bool is_preview) const {
   options.show_full_output = words.Bool("show-full-output");
   options.show_urns = words.Bool("urns");
   options.show_debug = words.Bool("debug");
+  options.show_policy_remediations = words.Bool("show-policy-remediations");
   options.suppress_outputs = words.Bool("suppress-outputs");
   options.suppress_progress = words.Bool("suppress-progress");
   return options;
+}
+
+// With absolute paths, since plugins start in the program's folder.
+Result<std::vector<PolicyPackSpec>> DeployCommand::PolicyPacks() const {
+  std::vector<PolicyPackSpec> packs = flags_.policy_packs;
+  for (PolicyPackSpec& pack : packs) {
+    pack.path = std::filesystem::absolute(pack.path).lexically_normal().string();
+    if (pack.path.size() > 1 && pack.path.back() == '/') {
+      pack.path.pop_back();
+    }
+    if (pack.config_file.empty()) {
+      continue;
+    }
+    DAVIT_TRY(std::optional<std::string> text, ReadFileIfThere(pack.config_file));
+    if (!text) {
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("there is no file '{}'", pack.config_file),
+                  "check the path that --policy-pack-config names");
+    }
+    pack.config_text = *std::move(text);
+  }
+  return packs;
 }
 
 Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& output) {
@@ -340,6 +363,7 @@ Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& outpu
   request.events = &output;
   request.imports = mode() == DeploymentMode::kImport ? &imports_.specs : nullptr;
   request.plan = plan_ ? &*plan_ : nullptr;
+  DAVIT_TRY(request.policy_packs, PolicyPacks());
   request.makes_plan = is_preview && (flags_.is_strict || !flags_.save_plan.empty());
   StackStates stacks(context_, session_->workspace);
   request.stacks = &stacks;

@@ -74,6 +74,26 @@ Result<void> CheckCombinations(const Invocation& words) {
   return {};
 }
 
+Result<std::vector<PolicyPackSpec>> PolicyPacksOf(const Invocation& words) {
+  const std::vector<std::string>& paths = words.List("policy-pack");
+  const std::vector<std::string>& files = words.List("policy-pack-config");
+  if (!files.empty() && files.size() != paths.size()) {
+    return Fail(
+        ErrorKind::kInvalid,
+        fmt::format(
+            "there are {} --policy-pack-config for {} --policy-pack", files.size(), paths.size()),
+        "give one of them for each, in the same order");
+  }
+  std::vector<PolicyPackSpec> packs;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    PolicyPackSpec pack;
+    pack.path = paths[i];
+    pack.config_file = files.empty() ? std::string() : files[i];
+    packs.push_back(std::move(pack));
+  }
+  return packs;
+}
+
 Result<DeploymentOptions> OptionsOf(const Context& context, DeploymentMode mode) {
   const Invocation& words = context.invocation();
   DeploymentOptions options;
@@ -113,6 +133,7 @@ Result<DeployFlags> ReadDeployFlags(Context& context, DeploymentMode mode, bool 
   flags.skip_preview = words.Bool("skip-preview");
   flags.save_plan = words.Text("save-plan");
   flags.plan = words.Text("plan");
+  DAVIT_TRY(flags.policy_packs, PolicyPacksOf(words));
   flags.is_strict = words.Bool("strict");
   flags.expect_no_changes = words.Bool("expect-no-changes");
   const bool says_yes = words.Bool("yes") || context.IsTruthy("PULUMI_SKIP_CONFIRMATIONS");

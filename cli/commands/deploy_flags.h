@@ -6,6 +6,7 @@
 
 #include "cli/context.h"
 #include "engine/deployment.h"
+#include "host/client/analyzer_client.h"
 
 namespace davit {
 
@@ -17,9 +18,10 @@ struct DeployFlags {
   bool skip_preview = false;
   bool is_approved = false;
   bool expect_no_changes = false;
-  std::string save_plan;   ///< file for the plan that `preview` makes (C13); empty: none
-  std::string plan;        ///< file of the plan that `up` is held to (C12); empty: none
-  bool is_strict = false;  ///< `up` is held to the plan of its own preview (C12)
+  std::string save_plan;  ///< file for the plan that `preview` makes (C13); empty: none
+  std::string plan;       ///< file of the plan that `up` is held to (C12); empty: none
+  std::vector<PolicyPackSpec> policy_packs;  ///< without the text of their configuration
+  bool is_strict = false;                    ///< `up` is held to the plan of its own preview (C12)
 
   /// Whether the program takes part: always in an update, else only when asked for (E147, E153).
   bool NeedsProgram() const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/display/op_words.h"
+#include "cli/display/policy_view.h"
 #include "cli/display/rows.h"
 #include "cli/display/sections.h"
 #include "cli/display/step_changes.h"
@@ -263,6 +264,13 @@ void DiffView::Emit(const Event& event, std::chrono::system_clock::time_point) {
     }
   } else if (const auto* output = std::get_if<StdoutEvent>(&event)) {
     out_(output->message);
+  } else if (const auto* violation = std::get_if<PolicyViolationEvent>(&event)) {
+    out_(ViolationText(*violation, options_));
+  } else if (const auto* remediation = std::get_if<PolicyRemediationEvent>(&event)) {
+    const std::string text = RemediationText(*remediation, options_);
+    if (!text.empty()) {
+      out_(text);
+    }
   } else if (const auto* summary = std::get_if<SummaryEvent>(&event)) {
     summary_ = *summary;
   }
@@ -271,6 +279,7 @@ void DiffView::Emit(const Event& event, std::chrono::system_clock::time_point) {
 void DiffView::Finish() {
   if (summary_) {
     out_(SummarySection(*summary_, failures_, options_));
+    out_(PolicyPackTable(summary_->policy_packs, options_));
   }
 }
 

@@ -23,6 +23,7 @@ struct DisplayOptions {
   bool show_full_output = false;
   bool show_urns = false;
   bool show_debug = false;
+  bool show_policy_remediations = false;
   bool suppress_outputs = false;
   bool suppress_progress = false;
 };

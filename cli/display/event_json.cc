@@ -289,8 +289,50 @@ class LineWriter {
     json_->Key("summaryEvent").BeginObject().Key("maybeCorrupt").Bool(event.maybe_corrupt);
     json_->Key("durationSeconds").Integer(WholeSeconds(event.duration)).Key("resourceChanges");
     WriteChanges(event.changes, json_);
-    json_->Key("PolicyPacks").BeginObject().EndObject().Key("isPreview").Bool(event.is_preview);
+    json_->Key("PolicyPacks").BeginObject();
+    for (const PolicyPack& pack : event.policy_packs) {
+      json_->Key(fmt::format("{}|local|{}", pack.name, pack.path)).String(pack.version);
+    }
+    json_->EndObject().Key("isPreview").Bool(event.is_preview);
     json_->Key("result").String(ResultName(event.result)).EndObject();
+  }
+  void operator()(const PolicyLoadEvent&) const {
+    json_->Key("policyLoadEvent").BeginObject().EndObject();
+  }
+  void operator()(const PolicyViolationEvent& event) const {
+    const PolicyViolation& violation = event.violation;
+    json_->Key("policyEvent").BeginObject();
+    WriteText("resourceUrn", event.urn.text(), json_);
+    json_->Key("message").String(WithoutColors(violation.message) + "\n");
+    json_->Key("color").String("never").Key("policyName").String(violation.policy);
+    WritePack(violation.pack, violation.pack_version);
+    json_->Key("enforcementLevel").String(EnforcementLevelName(violation.level));
+    WriteText("severity", violation.severity, json_);
+    json_->EndObject();
+  }
+  void operator()(const PolicyRemediationEvent& event) const {
+    json_->Key("policyRemediationEvent").BeginObject();
+    WriteText("resourceUrn", event.urn.text(), json_);
+    json_->Key("color").String("never").Key("policyName").String(event.policy);
+    WritePack(event.pack, event.pack_version);
+    json_->Key("before");
+    WriteMap(event.before, SecretForm::kObject, json_);
+    json_->Key("after");
+    WriteMap(event.after, SecretForm::kObject, json_);
+    json_->EndObject();
+  }
+  void operator()(const PolicySummaryEvent& event) const {
+    const bool is_remediation = event.of == PolicySummaryEvent::Of::kRemediation;
+    const bool is_stack = event.of == PolicySummaryEvent::Of::kStack;
+    json_->Key(is_stack         ? "policyAnalyzeStackSummaryEvent"
+               : is_remediation ? "policyRemediateSummaryEvent"
+                                : "policyAnalyzeSummaryEvent");
+    json_->BeginObject();
+    WriteText("resourceUrn", event.urn.text(), json_);
+    WritePack(event.pack, event.pack_version);
+    WriteNames("passed", event.passed, json_);
+    WriteNames("failed", event.failed, json_);
+    json_->EndObject();
   }
   void operator()(const StdoutEvent& event) const {
     json_->Key("stdoutEvent").BeginObject().Key("message").String(WithoutColors(event.message));
@@ -299,6 +341,11 @@ class LineWriter {
   void operator()(const CancelEvent&) const { json_->Key("cancelEvent").BeginObject().EndObject(); }
 
  private:
+  void WritePack(const std::string& name, const std::string& version) const {
+    json_->Key("policyPackName").String(name).Key("policyPackVersion").String(version);
+    json_->Key("policyPackVersionTag").String(version);
+  }
+
   JsonWriter* json_;
 };
 

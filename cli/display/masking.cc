@@ -142,6 +142,11 @@ Event MessageMask::Apply(const Event& event) const {
   if (const auto* output = std::get_if<StdoutEvent>(&event)) {
     return StdoutEvent{Apply(output->message)};
   }
+  if (const auto* violation = std::get_if<PolicyViolationEvent>(&event)) {
+    PolicyViolationEvent masked = *violation;
+    masked.violation.message = Apply(masked.violation.message);
+    return masked;
+  }
   return event;
 }
 

@@ -76,17 +76,7 @@ void PlainView::Finish() {
   for (const Row* row : table_.Finish(last_event_)) {
     PrintRow(*row, last_event_);
   }
-  std::string sections = DiagnosticsSection(table_, options_);
-  if (const StepMetadata* step = table_.stack_outputs()) {
-    const std::string outputs = StackOutputs(*step, 1, options_);
-    if (!outputs.empty()) {
-      sections += options_.style.BoldFg(kHeadlineColor, "Outputs:") + "\n" + outputs + "\n";
-    }
-  }
-  if (table_.summary()) {
-    sections += SummarySection(*table_.summary(), table_.failed_rows(), options_);
-  }
-  Print(sections);
+  Print(EndSections(table_, options_));
 }
 
 }  // namespace davit

@@ -6,7 +6,6 @@
 
 #include "cli/display/masking.h"
 #include "cli/display/op_words.h"
-#include "cli/display/step_changes.h"
 
 namespace davit {
 namespace {
@@ -66,6 +65,19 @@ std::string DiagnosticText(const DiagnosticEvent& event, const Style& style) {
       return text;
   }
   return text;
+}
+
+std::string ChangesText(const NameChanges& changes, const Style& style) {
+  std::string text = "[diff: ";
+  const auto add = [&](char glyph, const std::vector<std::string>& names, StepOp op) {
+    if (!names.empty()) {
+      text += style.Fg(WordsOf(op).color, glyph + Joined(names));
+    }
+  };
+  add('+', changes.added, StepOp::kCreate);
+  add('-', changes.deleted, StepOp::kDelete);
+  add('~', changes.updated, StepOp::kUpdate);
+  return text + "]";
 }
 
 bool RowTable::ShouldShow(const StepMetadata& step) const {
@@ -137,6 +149,8 @@ const Row* RowTable::Apply(const Event& event, WallClock::time_point when) {
   }
   if (const auto* summary = std::get_if<SummaryEvent>(&event)) {
     summary_ = *summary;
+  } else {
+    policies_.Take(event);
   }
   return nullptr;
 }
@@ -216,8 +230,7 @@ std::vector<const Row*> RowTable::Finish(WallClock::time_point when) {
   std::vector<const Row*> open;
   for (const std::unique_ptr<Row>& row : rows_) {
     // The stack of an import has no done event (E156): its line says something only after errors.
-    const bool has_news =
-        options_.mode != DeploymentMode::kImport || !row->diagnostics.empty();
+    const bool has_news = options_.mode != DeploymentMode::kImport || !row->diagnostics.empty();
     if (!IsDone(*row) && (row->is_visible || (row->is_root() && has_news))) {
       open.push_back(row.get());
       if (!row->ended) {
@@ -354,16 +367,7 @@ std::string RowTable::Changes(const Row& row) const {
     return {};
   }
   std::sort(changes.updated.begin(), changes.updated.end());
-  std::string text = "[diff: ";
-  const auto add = [&](char glyph, const std::vector<std::string>& names, StepOp op) {
-    if (!names.empty()) {
-      text += options_.style.Fg(WordsOf(op).color, glyph + Joined(names));
-    }
-  };
-  add('+', changes.added, StepOp::kCreate);
-  add('-', changes.deleted, StepOp::kDelete);
-  add('~', changes.updated, StepOp::kUpdate);
-  return text + "]";
+  return ChangesText(changes, options_.style);
 }
 
 std::string RowTable::Info(const Row& row) const {

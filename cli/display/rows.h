@@ -9,12 +9,17 @@
 #include <vector>
 
 #include "cli/display/display_options.h"
+#include "cli/display/policy_view.h"
+#include "cli/display/step_changes.h"
 #include "engine/events.h"
 
 namespace davit {
 
 /// Severity prefix, place and text of a diagnostic, without line breaks at the end (C99).
 std::string DiagnosticText(const DiagnosticEvent& event, const Style& style);
+
+/// `[diff: +a-b~c]`
+std::string ChangesText(const NameChanges& changes, const Style& style);
 
 struct Row {
   std::string urn;  ///< empty: stands for the stack until its own row exists
@@ -51,6 +56,7 @@ class RowTable {
   /// The root stack's last step with outputs, if it has registered any.
   const StepMetadata* stack_outputs() const { return stack_outputs_ ? &*stack_outputs_ : nullptr; }
   const std::optional<SummaryEvent>& summary() const { return summary_; }
+  const PolicyFindings& policies() const { return policies_; }
   /// Rows with an error (C101).
   int failed_rows() const;
 
@@ -78,6 +84,7 @@ class RowTable {
   std::map<std::string, Row*> by_urn_;
   std::optional<StepMetadata> stack_outputs_;
   std::optional<SummaryEvent> summary_;
+  PolicyFindings policies_;
   bool is_finished_ = false;
 };
 

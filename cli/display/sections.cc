@@ -156,6 +156,25 @@ std::string SummarySection(const SummaryEvent& summary,
   return out;
 }
 
+std::string EndSections(const RowTable& table, const DisplayOptions& options) {
+  std::string sections;
+  const std::optional<SummaryEvent>& summary = table.summary();
+  if (summary) {
+    sections += table.policies().Section(summary->policy_packs, options);
+  }
+  sections += DiagnosticsSection(table, options);
+  if (const StepMetadata* step = table.stack_outputs()) {
+    const std::string outputs = StackOutputs(*step, 1, options);
+    if (!outputs.empty()) {
+      sections += options.style.BoldFg(kHeadlineColor, "Outputs:") + "\n" + outputs + "\n";
+    }
+  }
+  if (summary && !table.policies().has_mandatory()) {
+    sections += SummarySection(*summary, table.failed_rows(), options);
+  }
+  return sections;
+}
+
 std::string DurationText(std::chrono::nanoseconds duration) {
   const long total = std::chrono::ceil<std::chrono::seconds>(duration).count();
   std::string out;

@@ -22,6 +22,9 @@ std::string StackOutputs(const StepMetadata& step, int indent, const DisplayOpti
 std::string SummarySection(const SummaryEvent& summary,
                            int failed_count,
                            const DisplayOptions& options);
+/// What comes after the rows of a run, in the order of C98: policies, diagnostics, outputs and,
+/// when no policy was violated that must not be, the summary.
+std::string EndSections(const RowTable& table, const DisplayOptions& options);
 /// `1s`, `1m5s`, `1h0m2s`: rounded up.
 std::string DurationText(std::chrono::nanoseconds duration);
 

@@ -212,17 +212,7 @@ void TerminalView::Finish() {
   table_.Finish(last_event_);
   Repaint(last_event_, true);
   painted_lines_ = 0;
-  std::string sections = DiagnosticsSection(table_, options_);
-  if (const StepMetadata* step = table_.stack_outputs()) {
-    const std::string outputs = StackOutputs(*step, 1, options_);
-    if (!outputs.empty()) {
-      sections += options_.style.BoldFg(kHeadlineColor, "Outputs:") + "\n" + outputs + "\n";
-    }
-  }
-  if (table_.summary()) {
-    sections += SummarySection(*table_.summary(), table_.failed_rows(), options_);
-  }
-  sink_("\n" + sections);
+  sink_("\n" + EndSections(table_, options_));
 }
 
 }  // namespace davit

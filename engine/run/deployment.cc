@@ -10,6 +10,7 @@
 #include "engine/run/import.h"
 #include "engine/run/migrate_state.h"
 #include "engine/run/plan_hold.h"
+#include "engine/run/policies.h"
 #include "engine/run/refresh.h"
 #include "engine/run/registration.h"
 
@@ -189,6 +190,10 @@ Task<void> RunSteps(RunContext& context, Generator& generator) {
     co_await monitor->Close();
   }
   co_await FinishStack(context);
+  // What policies have found in a preview so far does not keep the stack from being judged.
+  if (runs_program && ended_well && !context.stopped() && !context.step_failed) {
+    co_await AnalyzeStack(context);
+  }
 }
 
 }  // namespace
@@ -248,6 +253,9 @@ Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
     context.cancelled = true;
     generator.Wake();
     cancelling.Spawn(request.pool->CancelAll());
+    for (const std::shared_ptr<Analyzer>& analyzer : request.analyzers) {
+      cancelling.Spawn(analyzer->Cancel());
+    }
   });
   context.reporter.Prelude(request.info.config);
   try {
@@ -281,7 +289,11 @@ Task<DeploymentResult> RunDeployment(DeploymentRequest request) {
   if (stack != context.news.end()) {
     result.outputs = stack->second->outputs;
   }
-  context.reporter.Summary(result.kind, result.maybe_corrupt);
+  std::vector<PolicyPack> packs;
+  for (const std::shared_ptr<Analyzer>& analyzer : request.analyzers) {
+    packs.push_back(analyzer->pack());
+  }
+  context.reporter.Summary(result.kind, result.maybe_corrupt, std::move(packs));
   co_return result;
 }
 

@@ -13,6 +13,7 @@
 #include "engine/run/dependent_deletes.h"
 #include "engine/run/extensions.h"
 #include "engine/run/plan_hold.h"
+#include "engine/run/policies.h"
 #include "engine/value/property_path.h"
 
 namespace davit {
@@ -348,6 +349,7 @@ Task<Result<void>> Planner::PrepareReplacement(Work& work,
         work.state->inputs,
         co_await CheckInputsOf(
             context_, urn, nullptr, goal.properties, work.provider, work.registration.seed));
+    DAVIT_CO_TRY_VOID(co_await CorrectAgain(context_, work.state, goal));
   }
   context_.replaced.insert(urn);
   // One that is resumed only because an earlier run deleted it (E93) takes nobody along.
@@ -540,6 +542,7 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
     DAVIT_CO_TRY_VOID(CheckSkippedDependencies(work));
     DAVIT_CO_TRY_VOID(
         HoldGoal(context_, registration, work.old_state, ComparesInputs(work), work.state->inputs));
+    DAVIT_CO_TRY_VOID(co_await ApplyPolicies(context_, work.state, goal));
     plan = co_await Decide(work);
   }
   if (plan && !carried.chain.empty()) {

@@ -129,7 +129,9 @@ void Reporter::Count(StepOp op, const Urn& urn) {
   }
 }
 
-void Reporter::Summary(DeploymentResultKind result, bool maybe_corrupt) {
+void Reporter::Summary(DeploymentResultKind result,
+                       bool maybe_corrupt,
+                       std::vector<PolicyPack> packs) {
   SummaryEvent event;
   event.maybe_corrupt = maybe_corrupt;
   event.duration = loop_.Now() - begun_;
@@ -137,6 +139,7 @@ void Reporter::Summary(DeploymentResultKind result, bool maybe_corrupt) {
   event.old_copies = old_copies_;
   event.is_preview = preview_;
   event.result = result;
+  event.policy_packs = std::move(packs);
   Emit(event);
 }
 

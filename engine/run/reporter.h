@@ -35,13 +35,15 @@ class Reporter {
   void Count(StepOp op, const Urn& urn);
   /// What a refresh found of a part counts even where it is `refresh` (recorded, views-life).
   void CountPart(StepOp op) { ++changes_[op]; }
-  void Summary(DeploymentResultKind result, bool maybe_corrupt);
+  void Summary(DeploymentResultKind result, bool maybe_corrupt, std::vector<PolicyPack> packs);
+
+  /// An event as it is, at the time of now.
+  void Emit(const Event& event);
 
   const std::map<StepOp, int>& changes() const { return changes_; }
 
  private:
   StepMetadata MetadataOf(const Step& step) const;
-  void Emit(const Event& event);
 
   Loop& loop_;
   EventSink& sink_;

@@ -121,10 +121,11 @@ struct RunContext {
   std::unordered_map<Urn, std::shared_ptr<Gate>> chains;
   std::unordered_map<Urn, StepOp> logical_op;  ///< what was done to it, for RegisterOutputs
   std::unordered_set<Urn> replaced;            ///< being replaced in this run (E85, E86)
-  std::unordered_set<Urn> made;                ///< created or replaced in this run (E101)
-  std::unordered_set<Urn> skipped_creates;     ///< D9
-  std::unordered_set<Urn> untargeted;          ///< registered and kept as they are (E126)
-  std::unordered_set<Urn> failed_or_skipped;   ///< under continue-on-error (E30)
+  std::unordered_map<Urn, bool> delete_before_replace;  ///< the option, for policies (E109)
+  std::unordered_set<Urn> made;                         ///< created or replaced in this run (E101)
+  std::unordered_set<Urn> skipped_creates;              ///< D9
+  std::unordered_set<Urn> untargeted;                   ///< registered and kept as they are (E126)
+  std::unordered_set<Urn> failed_or_skipped;            ///< under continue-on-error (E30)
   std::unordered_set<Urn> deleted;  ///< old URNs whose delete is planned or done (E99, E102)
   /// Deleted by somebody's delete-before-replace; the keys that its own diff gave (D1, E90).
   std::unordered_map<Urn, std::vector<std::string>> deleted_first;

@@ -57,6 +57,7 @@ class ProjectReader {
     RequiredVersion();
     Template();
     Packages();
+    Text(document_.root, "version", "", &project_.version);
   }
 
  private:

@@ -51,6 +51,7 @@ struct ProjectFile {
   PropertyMap runtime_options;
   std::string main;
   std::string description;
+  std::string version;  ///< of a policy pack (P119)
   std::string backend_url;
   std::string stack_config_dir;
   std::string required_version;  ///< `requiredPulumiVersion`, a range (Y22); empty when none
@@ -66,7 +67,8 @@ struct ProjectFile {
 
 /// Reads a file; given by the caller so that loading stays testable.
 using FileReader = std::function<Result<std::string>(const std::string& path)>;
-/// The paths of all `*.yaml` files below a folder, folders of dependencies and hidden ones left out.
+/// The paths of all `*.yaml` files below a folder, folders of dependencies and hidden ones left
+/// out.
 using FileLister = std::function<std::vector<std::string>(const std::string& folder)>;
 
 /// Parses `Pulumi.yaml` as a project file. All errors are returned, each with its place.
@@ -75,8 +77,8 @@ struct ProjectLoad {
   std::vector<Error> errors;
 };
 ProjectLoad LoadProjectFile(const std::string& path, const std::string& text);
-/// Parses `PulumiPlugin.yaml` (P12): runtime, packages and required version of a plugin that is
-/// source code. A version that davit does not stand in for is an error.
+/// Parses `PulumiPlugin.yaml` (P12) or `PulumiPolicy.yaml` (P119): runtime, packages and required
+/// version of a plugin that is source code. A version that davit does not stand in for is an error.
 ProjectLoad LoadPluginFile(const std::string& path, const std::string& text);
 /// What is wrong with the project's `requiredPulumiVersion` (Y22); absent when all is well.
 std::optional<Error> UnmetVersion(const ProjectFile& project);
@@ -96,8 +98,9 @@ struct ProgramLoad {
 /// Absolute folder of the program (Y1).
 std::string YamlProgramFolder(const ProjectFile& project);
 /// Finds (Y2), parses and orders the program of a project. Relative paths in file functions resolve
-/// against the program directory (Y1). `list` finds package declaration files below it (Y8); without
-/// it there are none. `compiled`: what the compiler of the project printed, the program then (Y6).
+/// against the program directory (Y1). `list` finds package declaration files below it (Y8);
+/// without it there are none. `compiled`: what the compiler of the project printed, the program
+/// then (Y6).
 ProgramLoad LoadYamlProgram(const ProjectFile& project,
                             FileReader read,
                             const FileLister& list = {},

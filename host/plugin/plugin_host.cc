@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 
 #include "engine/base/semver.h"
 #include "engine/base/waiting.h"
+#include "host/client/analyzer_client.h"
 #include "host/client/provider_client.h"
 #include "host/language/hosted_process.h"
 #include "host/plugin/plugin_process.h"
@@ -60,23 +62,28 @@ Result<std::optional<int>> AttachPort(const Environment& environment,
   return std::optional<int>();
 }
 
-// P36: the package's configuration as a JSON object of texts.
-std::string PackageConfig(const std::map<std::string, ConfigValue>& config,
-                          const std::string& package) {
+std::string WholeConfig(const std::map<std::string, ConfigValue>& config) {
   std::string json = "{";
   for (const auto& [key, value] : config) {
-    const std::size_t colon = key.find(':');
-    if (colon == std::string::npos || key.substr(0, colon) != package) {
-      continue;
-    }
-    if (json.size() > 1) {
-      json += ',';
-    }
-    AppendJsonText(std::string_view(key).substr(colon + 1), &json);
+    json += json.size() > 1 ? "," : "";
+    AppendJsonText(key, &json);
     json += ':';
     AppendJsonText(value.text, &json);
   }
   return json + "}";
+}
+
+// P36: the package's configuration as a JSON object of texts.
+std::string PackageConfig(const std::map<std::string, ConfigValue>& config,
+                          const std::string& package) {
+  std::map<std::string, ConfigValue> own;
+  for (const auto& [key, value] : config) {
+    const std::size_t colon = key.find(':');
+    if (colon != std::string::npos && key.substr(0, colon) == package) {
+      own.emplace(key.substr(colon + 1), value);
+    }
+  }
+  return WholeConfig(own);
 }
 
 std::string UpperCase(std::string text) {
@@ -104,6 +111,33 @@ Environment PluginEnvironment(const PluginHostOptions& options, const PluginSpec
   }
   environment["PULUMI_CONFIG"] = PackageConfig(options.config, spec.name);
   return environment;
+}
+
+// A policy pack whose language has no host (P119): everything that it is told comes by words and
+// environment.
+void PrepareShim(const PluginFile& file,
+                 const std::string& folder,
+                 const RunInfo& info,
+                 ChildOptions* child) {
+  child->working_directory = folder;
+  child->arguments.emplace_back(".");
+  for (const auto& [name, value] : file.options) {
+    const std::string text = value.as_string() != nullptr ? *value.as_string() : DebugText(value);
+    if (!text.empty()) {
+      child->arguments.push_back(fmt::format("-{}={}", name, text));
+    }
+  }
+  std::map<std::string, std::string> told = {{"ORGANIZATION", info.organization},
+                                             {"PROJECT", info.project},
+                                             {"STACK", info.stack},
+                                             {"DRY_RUN", info.preview ? "true" : "false"}};
+  for (const auto& [name, value] : told) {
+    child->environment["PULUMI_" + name] = value;
+    if (file.runtime == "nodejs") {
+      child->environment["PULUMI_NODEJS_" + name] = value;
+    }
+  }
+  child->environment["PULUMI_CONFIG"] = WholeConfig(info.config);
 }
 
 // P27, P40.
@@ -206,11 +240,13 @@ struct GrpcPluginHost::Impl {
 
   // P38.
   PluginLaunch::Starter StartThrough(std::shared_ptr<LanguageHost> host,
-                                     const FoundPlugin& found,
+                                     const std::string& kind,
+                                     const std::string& directory,
                                      PropertyMap runtime_options) const {
     PluginRun run;
-    run.plugin.root_directory = found.directory;
-    run.plugin.program_directory = found.directory;
+    run.kind = kind;
+    run.plugin.root_directory = directory;
+    run.plugin.program_directory = directory;
     run.plugin.options = std::move(runtime_options);
     run.loader_target = options.loader_target;
     return
@@ -324,7 +360,7 @@ Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec 
       if (!host) {
         co_return Fail(std::move(host).error().WithContext(context));
       }
-      launch.start = impl->StartThrough(*host, found, file->options);
+      launch.start = impl->StartThrough(*host, "resource", found.directory, file->options);
     }
     Result<std::shared_ptr<PluginProcess>> process =
         co_await PluginProcess::Launch(*options.loop, std::move(launch), cancel);
@@ -363,6 +399,81 @@ Task<Result<std::shared_ptr<Provider>>> GrpcPluginHost::LoadProvider(PluginSpec 
     co_return Fail(std::move(loaded).error().WithContext(context));
   }
   co_return std::shared_ptr<Provider>(client);
+}
+
+Task<Result<std::shared_ptr<AnalyzerClient>>> GrpcPluginHost::LoadAnalyzer(PolicyPackSpec spec,
+                                                                           RunInfo info,
+                                                                           CancelToken cancel) {
+  const std::shared_ptr<Impl> impl = impl_;
+  const PluginHostOptions& options = impl->options;
+  const std::string context = fmt::format("the policy pack '{}'", spec.path);
+  std::error_code ignored;
+  const bool is_executable = std::filesystem::is_regular_file(spec.path, ignored);
+  const std::string folder =
+      is_executable ? std::filesystem::path(spec.path).parent_path().string() : spec.path;
+  FoundPlugin found;
+  PluginFile file;
+  found.executable = is_executable ? spec.path : std::string();
+  const bool has_file = std::filesystem::exists(folder + "/PulumiPolicy.yaml", ignored);
+  if (!has_file && !is_executable) {
+    co_return Fail(ErrorKind::kInvalid,
+                   fmt::format("there is no PulumiPolicy.yaml in '{}'", folder),
+                   "name the folder of a policy pack, or an executable that serves one");
+  }
+  if (has_file) {
+    Result<PluginFile> read = options.read_plugin_file(folder + "/PulumiPolicy.yaml");
+    if (!read) {
+      co_return Fail(std::move(read).error().WithContext(context));
+    }
+    file = *std::move(read);
+  }
+  Result<FoundPlugin> language = Fail(ErrorKind::kInvalid, "");
+  if (!is_executable) {
+    language = co_await impl->Discover("language", file.runtime, "");
+  }
+  if (!is_executable && !language) {
+    Result<FoundPlugin> shim = co_await impl->Discover("analyzer", "policy-" + file.runtime, "");
+    if (!shim) {
+      co_return Fail(std::move(shim).error().WithContext(context));
+    }
+    found = *std::move(shim);
+  }
+  PluginLaunch launch = impl->Launch(context, found, false, impl);
+  if (language) {
+    Result<std::shared_ptr<LanguageHost>> host = co_await LoadLanguage(file.runtime, cancel);
+    if (!host) {
+      co_return Fail(std::move(host).error().WithContext(context));
+    }
+    launch.start = impl->StartThrough(*host, "analyzer", folder, file.options);
+  } else if (!is_executable) {
+    PrepareShim(file, folder, info, &launch.child);
+  }
+  Result<std::shared_ptr<PluginProcess>> process =
+      co_await PluginProcess::Launch(*options.loop, std::move(launch), cancel);
+  if (!process) {
+    Error error = std::move(process).error();
+    if (error.message.find("Cannot find module '@pulumi/pulumi/cmd/run-policy-pack'") !=
+        std::string::npos) {  // P28
+      error.advice = fmt::format("run `npm install` in '{}'", folder);
+    }
+    co_return Fail(std::move(error));
+  }
+  AnalyzerClientOptions client_options;
+  client_options.loop = options.loop;
+  client_options.process = *process;
+  client_options.target = std::string(kLoopback) + std::to_string((*process)->port());
+  client_options.version = file.version;
+  client_options.end_grace = options.end_grace;
+  client_options.trace = options.trace;
+  client_options.trace_metadata = {{"kind", "analyzer"}, {"mode", "client"}, {"name", spec.path}};
+  auto client = std::make_shared<AnalyzerClient>(std::move(client_options));
+  Result<void> loaded = co_await client->Load(
+      options.engine_address, folder, info, std::move(spec), kConnectBudget, cancel);
+  if (!loaded) {
+    co_await client->Close();
+    co_return Fail(std::move(loaded).error().WithContext(context));
+  }
+  co_return client;
 }
 
 Task<Result<std::shared_ptr<LanguageHost>>> GrpcPluginHost::LoadLanguage(std::string runtime,

@@ -16,13 +16,17 @@
 
 namespace davit {
 
+class AnalyzerClient;
 class LanguageHost;
 class RpcTrace;
 
-/// What PulumiPlugin.yaml says about how a plugin is run (P12).
+struct PolicyPackSpec;
+
+/// What PulumiPlugin.yaml, or PulumiPolicy.yaml, says about how a plugin is run (P12, P119).
 struct PluginFile {
   std::string runtime;
   PropertyMap options;
+  std::string version;                 ///< of a policy pack; may be empty
   std::shared_ptr<Provider> provider;  ///< set: the plugin runs in this process (Y190)
 };
 
@@ -47,13 +51,13 @@ struct PluginHostOptions {
   std::function<void(
       Severity severity, const std::string& message, const std::string& urn, int stream_id)>
       output;
-  /// Reads a PulumiPlugin.yaml; refuses one that demands another version (P12). Must be given.
+  /// Reads such a file; refuses one that demands another version (P12). Must be given.
   std::function<Result<PluginFile>(const std::string& path)> read_plugin_file;
   RpcTrace* trace = nullptr;  ///< may be null
 };
 
-/// Loads resource plugins and language hosts. Different ones load at the same time; the process of a
-/// provider is its own, that of a language host is shared (P39).
+/// Loads resource plugins and language hosts. Different ones load at the same time; the process of
+/// a provider is its own, that of a language host is shared (P39).
 class GrpcPluginHost final : public PluginHost {
  public:
   explicit GrpcPluginHost(PluginHostOptions options);
@@ -61,6 +65,10 @@ class GrpcPluginHost final : public PluginHost {
 
   Task<Result<std::shared_ptr<Provider>>> LoadProvider(PluginSpec spec,
                                                        CancelToken cancel) override;
+  /// Starts a policy pack and configures it for a run (P119). Close must be awaited.
+  Task<Result<std::shared_ptr<AnalyzerClient>>> LoadAnalyzer(PolicyPackSpec spec,
+                                                             RunInfo info,
+                                                             CancelToken cancel);
   /// The host of a language, started on first use (P112). The runtime `client` is one that runs
   /// already, at the address in the project's runtime option `address`.
   Task<Result<std::shared_ptr<LanguageHost>>> LoadLanguage(std::string runtime, CancelToken cancel);

@@ -233,8 +233,8 @@ TEST_CASE("[C70][C72][C73][C77] exit statuses of wrong invocations") {
   CHECK(project("up --nosuch").status == 1);
   CHECK(project("upp").status == 1);
   CHECK(project("up --yes --parallel x").status == 1);
-  CHECK(project("up --yes --policy-pack p").err ==
-        "error: davit does not support --policy-pack yet\n");
+  CHECK(project("up --yes --secrets-provider p").err ==
+        "error: davit does not support --secrets-provider yet\n");
   CHECK(project("up --json --output json --yes").status == 1);
   CHECK(project("-C nonexistent up").status == 1);
   CHECK(project("version").out.find('v') == 0);

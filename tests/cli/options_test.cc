@@ -77,7 +77,8 @@ TEST_CASE("[C2] PULUMI_OPTION_<NAME> stands in for a flag; the command line wins
   CHECK(parsed->Text("event-log") == "log");
   CHECK(Refusal({"up"}, {{"PULUMI_OPTION_PARALLEL", "many"}})
             .message.find("PULUMI_OPTION_PARALLEL") != std::string::npos);
-  CHECK(Refusal({"up"}, {{"PULUMI_OPTION_POLICY_PACK", "dir"}}).kind == ErrorKind::kUnimplemented);
+  CHECK(Refusal({"up"}, {{"PULUMI_OPTION_SECRETS_PROVIDER", "p"}}).kind ==
+        ErrorKind::kUnimplemented);
 }
 
 TEST_CASE("[C6][C77] what is unknown is an error that names the nearest") {
@@ -88,8 +89,8 @@ TEST_CASE("[C6][C77] what is unknown is an error that names the nearest") {
 }
 
 TEST_CASE("flags and commands of the reference that davit lacks are refused by name") {
-  CHECK(Refusal({"up", "--policy-pack", "dir"}).message ==
-        "davit does not support --policy-pack yet");
+  CHECK(Refusal({"up", "--secrets-provider", "p"}).message ==
+        "davit does not support --secrets-provider yet");
   CHECK(Refusal({"up", "--attach-debugger"}).kind == ErrorKind::kUnimplemented);
   CHECK(Refusal({"preview", "--import-file", "x"}).message ==
         "davit does not support --import-file yet");
@@ -126,7 +127,7 @@ TEST_CASE("help comes from the table") {
   }
   const std::string up = HelpText(Parse({"up", "-h"})->command);
   CHECK(up.find("-p, --parallel N") != std::string::npos);
-  CHECK(up.find("policy-pack") == std::string::npos);
+  CHECK(up.find("secrets-provider") == std::string::npos);
 }
 
 }  // namespace

@@ -455,6 +455,7 @@ class FakeStack {
   std::optional<UpdatePlan> plan;  ///< what runs are held to
   bool makes_plan = false;
   const std::vector<ImportSpec>* imports = nullptr;  ///< for DeploymentMode::kImport
+  std::vector<std::shared_ptr<Analyzer>> analyzers;
 
   /// Runs one deployment; afterwards `state` is what the journal replays to (unless it was a
   /// preview).
@@ -482,6 +483,7 @@ class FakeStack {
     request.plan = plan ? &*plan : nullptr;
     request.makes_plan = makes_plan;
     request.imports = imports;
+    request.analyzers = analyzers;
     std::shared_ptr<ProviderPool> pool = request.pool;
     std::optional<DeploymentResult> result;
     std::exception_ptr failure;
