@@ -178,9 +178,11 @@ struct GrpcPluginHost::Impl {
     }
   }
 
+  enum class Warnings { kShown, kKept };
   Task<Result<FoundPlugin>> Discover(std::string kind,
                                      std::string name,
-                                     std::string version) const {
+                                     std::string version,
+                                     Warnings warnings = Warnings::kShown) const {
     DiscoveryOptions discovery;
     discovery.project_plugins = options.project_plugins;
     discovery.environment = options.environment;
@@ -190,7 +192,7 @@ struct GrpcPluginHost::Impl {
     };
     Result<FoundPlugin> found =
         co_await RunOn<Result<FoundPlugin>>(*options.pool, *options.loop, std::move(find));
-    if (found) {
+    if (found && warnings == Warnings::kShown) {
       for (const std::string& warning : found->warnings) {
         Show(Severity::kWarning, warning, 0);
       }
@@ -429,7 +431,7 @@ Task<Result<std::shared_ptr<AnalyzerClient>>> GrpcPluginHost::LoadAnalyzer(Polic
   }
   Result<FoundPlugin> language = Fail(ErrorKind::kInvalid, "");
   if (!is_executable) {
-    language = co_await impl->Discover("language", file.runtime, "");
+    language = co_await impl->Discover("language", file.runtime, "", Impl::Warnings::kKept);
   }
   if (!is_executable && !language) {
     Result<FoundPlugin> shim = co_await impl->Discover("analyzer", "policy-" + file.runtime, "");

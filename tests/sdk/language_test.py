@@ -168,11 +168,50 @@ def check_component_plugin(project):
     expect_equal(operations, {"delete": 2}, "are destroyed")
 
 
+def check_policies(project):
+    """A policy pack of the official SDK [E109, P119]: it forbids, corrects, judges the stack, and is configured."""
+    if project.language != "nodejs":
+        return
+    pack = project.plugin("policies")
+    plugins = {"providers": [{"name": "localhost", "path": os.path.dirname(project.engine)}]}
+
+    def files(**contents):
+        project.program({"plugins": plugins, "resources": {
+            name: {"type": "localhost:index:File",
+                   "properties": {"path": os.path.join(project.work, name), "content": content}}
+            for name, content in contents.items()}})
+
+    files(one="quite forbidden")
+    project.must("stack", "init", "dev")
+    failed = project.call("up", "-s", "dev", "--yes", "--skip-preview", "--policy-pack", pack)
+    expect(failed.returncode == 1 and "one says 'forbidden'" in failed.stdout,
+           "a mandatory violation fails the update: " + failed.stdout + failed.stderr)
+    expect("[mandatory]" in failed.stdout and "files@v0.7.0" in failed.stdout, "which names policy and pack")
+    expect(not os.path.exists(os.path.join(project.work, "one")), "and nothing was made")
+    failed = project.call("preview", "-s", "dev", "--policy-pack", pack)
+    expect(failed.returncode == 1, "a preview fails, too")
+
+    config = os.path.join(project.work, "levels.json")
+    with open(config, "w", encoding="utf-8") as out:
+        json.dump({"no-forbidden-word": {"word": "never", "enforcementLevel": "advisory"}}, out)
+    files(one="quite forbidden, never say it", two="well\n")
+    done = project.call("up", "-s", "dev", "--yes", "--skip-preview", "--policy-pack", pack, "--policy-pack-config", config)
+    expect(done.returncode == 0, "configured to advise, it lets the update pass: " + done.stderr)
+    for text in ("one says 'never'", "[advisory]", "there are 2 files", "[remediate]  ends-its-line  (1 resource)"):
+        expect(text in done.stdout, f"the update shows: {text}")
+    with open(os.path.join(project.work, "one"), encoding="utf-8") as source:
+        expect_equal(source.read(), "quite forbidden, never say it\n", "what the policy corrected is what was made")
+    again = project.call("up", "-s", "dev", "--yes", "--skip-preview", "--policy-pack", pack, "--policy-pack-config", config,
+                         "--expect-no-changes")
+    expect(again.returncode == 0, "the same once more changes nothing")
+    project.must("destroy", "-s", "dev", "--yes", "--skip-preview")
+
+
 def main():
     engine, sdk, language = sys.argv[1], os.path.abspath(sys.argv[2]), sys.argv[3]
 
     def body(work):
-        for check in (check_program, check_failures, check_interrupt, check_component_plugin):
+        for check in (check_program, check_failures, check_interrupt, check_component_plugin, check_policies):
             print(check.__name__, flush=True)
             folder = os.path.join(work, check.__name__)
             check(Programs(engine, folder, sdk, language))
