@@ -124,4 +124,10 @@ Result<void> CarryDependencies(RunContext& context, const ResourceState& state, 
   return {};
 }
 
+bool IsAlwaysIncluded(const RunContext& context, const Urn& urn, const Goal& goal) {
+  return urn.is_provider() || urn.is_root_stack() ||
+         (context.request.options.mode == DeploymentMode::kDestroy && goal.custom &&
+          !context.carried_forward.contains(urn));
+}
+
 }  // namespace davit

@@ -33,4 +33,9 @@ class ChainGates {
   std::vector<Urn> urns_;
 };
 
+/// Whether a registration takes part however the run is targeted: providers, the root stack (E123) and
+/// in a destroy, which makes nothing of them, custom resources: their records refer to what the
+/// program does.
+bool IsAlwaysIncluded(const RunContext& context, const Urn& urn, const Goal& goal);
+
 }  // namespace davit

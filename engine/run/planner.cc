@@ -36,10 +36,6 @@ Error At(const Urn& urn, int code, std::string message, std::string advice) {
   return error;
 }
 
-bool IsAlwaysIncluded(const Urn& urn) {  // E123
-  return urn.is_provider() || urn.is_root_stack();
-}
-
 std::string_view ImportedId(const ResourceState& old_state) {
   return old_state.import_id.empty() ? old_state.id : old_state.import_id;
 }
@@ -453,7 +449,7 @@ Task<Result<Plan>> Planner::MakeFor(Work& work) {
     context_.root_stack = urn;
   }
   const bool is_selected = context_.selection.Includes(*work.state);
-  if (!is_selected && !IsAlwaysIncluded(urn)) {
+  if (!is_selected && !IsAlwaysIncluded(context_, urn, goal)) {
     if (options.mode == DeploymentMode::kRefresh && goal.custom && work.old_state) {
       context_.news.emplace(urn, work.old_state);  // E149: stays where it is
       co_return Plan();

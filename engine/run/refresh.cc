@@ -111,6 +111,9 @@ Task<void> RunRefresh(RunContext& context, RefreshScope which) {
       continue;
     }
     WorkerSlot slot = co_await context.AcquireWorker();
+    if (context.cancelled) {
+      break;
+    }
     scope.Spawn(RefreshOne(context, index, is_standalone, &outcomes, std::move(slot)));
   }
   co_await scope.Join();
@@ -147,6 +150,9 @@ Task<void> RefreshUnregistered(RunContext& context) {
       continue;
     }
     WorkerSlot slot = co_await context.AcquireWorker();
+    if (context.cancelled) {
+      break;
+    }
     scope.Spawn(RefreshOne(context, index, true, &outcomes, std::move(slot)));
   }
   co_await scope.Join();

@@ -265,9 +265,7 @@ Task<Result<RegisterResponse>> RegistrationMonitor::Register(Goal goal,
   inherited.protect = goal.protect;
   inherited.retain_on_delete = goal.retain_on_delete;
   inherited.deleted_with = goal.deleted_with;
-  if (goal.remote) {  // the provider registers the component itself, and so that which is inherited
-    goal.providers = std::move(inherited.providers);
-  } else {
+  if (!goal.remote) {  // a remote component is registered again by its provider
     inherited_[urn] = std::move(inherited);
   }
 
