@@ -328,7 +328,7 @@ TEST_CASE("P97 Call: arguments with what they come from, and the answer") {
           grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_CASE("P100 E46 alias specs of older Node SDKs") {
+TEST_CASE("P100 E46 S82 alias specs of older Node SDKs") {
   Served served;
   rpc::RegisterResourceRequest request = Thing();
   request.add_aliasurns(kUrn);
@@ -403,7 +403,7 @@ Task<void> ReleaseWhenSignalled(MonitorServer& server) {
   server.ReleaseShutdown();
 }
 
-TEST_CASE("P106 the end of the program is signalled once, and waits for its release") {
+TEST_CASE("P106 S167 the end of the program is signalled once, and waits for its release") {
   Served served;
   Start(served.loop, ReleaseWhenSignalled(*served.server), [](std::exception_ptr) {});
   Empty response;

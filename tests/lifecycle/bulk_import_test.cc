@@ -167,7 +167,7 @@ TEST_CASE("[E33][E156] a failure leaves the others of its round alone, and is fo
 }
 
 TEST_CASE(
-    "[E158] given inputs fill what Read leaves out and mark secrets; given outputs replace "
+    "[E158] [S175] given inputs fill what Read leaves out and mark secrets; given outputs replace "
     "Read") {
   FakeStack stack;
   HasObjects(stack);
@@ -235,7 +235,8 @@ TEST_CASE("[E156] providers: one of the file with its inputs, one by name, a den
         std::string::npos);
 }
 
-TEST_CASE("[E155] two imports of one URN, and imports that are their own ancestors, are refused") {
+TEST_CASE(
+    "[E155] [S175] two imports of one URN, and imports that are their own ancestors, are refused") {
   FakeStack stack;
   HasObjects(stack);
   CHECK(Import(stack, {Wanted("a", "cloud-1"), Wanted("a", "cloud-2")}).kind ==

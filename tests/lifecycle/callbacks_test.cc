@@ -201,6 +201,19 @@ TEST_CASE(
   REQUIRE(world.stack.events.Problems().at(0).find("warning t: ") == 0);
 }
 
+TEST_CASE("[S187] [E187] an update runs the hooks of now, a delete those that are stored") {
+  HookWorld world;
+  REQUIRE(world.Run(WithHooks({{"BeforeUpdate", {"before"}}})).kind ==
+          DeploymentResultKind::kSucceeded);
+  REQUIRE(world.hooks.log.empty());
+  const Goal swapped = WithHooks({{"BeforeUpdate", {"lenient"}}, {"AfterDelete", {"after"}}});
+  REQUIRE(world.Run(swapped, 2).kind == DeploymentResultKind::kSucceeded);
+  REQUIRE(world.hooks.log == std::vector<std::string>{"lenient t"});
+  REQUIRE(world.stack.Record("t")->resource_hooks.size() == 2);
+  REQUIRE(world.Run(Goal()).kind == DeploymentResultKind::kSucceeded);
+  REQUIRE(world.hooks.log == std::vector<std::string>{"after t"});
+}
+
 TEST_CASE("[E118] in a preview only hooks that asked for it run") {
   HookWorld world;
   world.stack.options.preview = true;

@@ -138,6 +138,33 @@ Task<Result<ConstructResponse>> BuildNothing(ConstructRequest) {
   co_return Fail(ErrorKind::kFailed, "the part is missing");
 }
 
+Task<Result<Goal>> CountTransform(int* count, Goal goal) {
+  ++*count;
+  goal.properties["marked"] = *count;
+  co_return goal;
+}
+
+Task<Result<void>> RegisterMarkedGroup(Monitor& monitor, int* count) {
+  std::vector<Transform> own;
+  own.emplace_back([count](Goal goal) { return CountTransform(count, std::move(goal)); });
+  DAVIT_CO_TRY_VOID(co_await monitor.RegisterTransformed(Group("g"), std::move(own)));
+  co_return Result<void>();
+}
+
+TEST_CASE("[S184] [E186] a transform of a remote component sees it once, and its parts after it") {
+  World world;
+  world.stack.host.behaviour.construct = [&](ConstructRequest request) {
+    CHECK_FALSE(request.goal.properties.contains("marked"));
+    return BuildGroup(world.monitors.monitor, std::move(request));
+  };
+  int count = 0;
+  REQUIRE(world.Run([&](Monitor& monitor) { return RegisterMarkedGroup(monitor, &count); }).kind ==
+          DeploymentResultKind::kSucceeded);
+  CHECK(count == 2);
+  CHECK(world.stack.Record("g")->inputs.at("marked") == PropertyValue(1));
+  CHECK(world.stack.Record("g-child")->inputs.at("marked") == PropertyValue(2));
+}
+
 TEST_CASE("[E38] [P86] a component that cannot be built ends the run with 2002 and no URN") {
   World world;
   world.stack.host.behaviour.construct = BuildNothing;

@@ -114,6 +114,33 @@ TEST_CASE("[E198] [S191] an update that does what was planned succeeds, and Chec
   CHECK(seed == "the seed of the plan");
 }
 
+TEST_CASE(
+    "[S113] [E71] a name drawn from the seed is the planned one; a replacement draws another") {
+  FakeStack stack;
+  std::vector<std::string> names;
+  stack.host.behaviour = Replacing();
+  stack.host.behaviour.check = [&](const CheckRequest& request) {
+    CheckResponse response{request.news, {}};
+    const auto old_name = request.olds.find("drawn");
+    response.inputs["drawn"] =
+        old_name != request.olds.end() ? old_name->second : PropertyValue(request.random_seed);
+    return response;
+  };
+  const Program first = {Thing("a", {{"value", 1}})};
+  UpdatePlan plan = PlanOf(stack, first);
+  ResourcePlan& a = plan.resources.at(Thing("a"));
+  REQUIRE(a.goal->input_diff.adds.at("drawn") == PropertyValue(a.seed));
+  const PropertyValue planned("the seed of the plan");  // ids of this stack repeat themselves
+  a.seed = *planned.as_string();
+  a.goal->input_diff.adds["drawn"] = planned;
+  a.outputs->insert_or_assign("drawn", planned);
+  REQUIRE(HeldUp(stack, plan, first));
+  CHECK(stack.Record("a")->inputs.at("drawn") == planned);
+  stack.Up({Thing("a", {{"value", 2}})});
+  CHECK(stack.Record("a")->inputs.at("value") == PropertyValue(2));
+  CHECK(stack.Record("a")->inputs.at("drawn") != planned);
+}
+
 TEST_CASE("[E210] input diffs are against the old inputs, and against none when recreated") {
   FakeStack stack;
   stack.Up({Thing("a", {{"keep", 1}, {"drop", 1}, {"change", 1}})});

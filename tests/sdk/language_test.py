@@ -133,7 +133,7 @@ def check_failures(project):
 
 
 def check_interrupt(project):
-    """An interrupt reaches the program through its host [P34, P118]."""
+    """An interrupt reaches the program through its host [P34, P118, S166]."""
     project.case("waits")
     project.project_file()
     project.must("stack", "init", "dev")
