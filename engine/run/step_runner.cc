@@ -220,11 +220,14 @@ Task<Result<void>> Execute(RunContext& context, Step& step, WorkerSlot* slot, St
     DAVIT_CO_TRY_VOID(co_await context.Write(std::move(begin)));
   }
   Result<void> outcome;
+  bool is_lost = false;  // nobody knows whether there is a new object now
   std::exception_ptr bug;
   try {
     outcome = co_await RunBeforeHooks(context, step);
     if (outcome) {
       outcome = co_await ApplyWithRetries(context, step);
+      is_lost = !outcome && outcome.error().kind == ErrorKind::kUnavailable &&
+                (step.op == StepOp::kCreate || step.op == StepOp::kCreateReplacement);
     }
   } catch (...) {
     bug = std::current_exception();
@@ -235,6 +238,12 @@ Task<Result<void>> Execute(RunContext& context, Step& step, WorkerSlot* slot, St
     } catch (const std::exception& exception) {
       outcome = Fail(ErrorKind::kBug, exception.what());
     }
+  }
+  if (!outcome && is_lost && pending && !context.preview) {
+    Error error = std::move(outcome).error();
+    error.advice += error.advice.empty() ? "" : "; ";
+    error.advice += "the object may exist all the same, so it stays a pending operation";
+    co_return Fail(std::move(error));
   }
   if (!outcome) {
     DAVIT_CO_TRY_VOID(co_await RecordFailure(context, pending.has_value(), operation_id));

@@ -95,6 +95,23 @@ TEST_CASE("[E199] a step whose intent cannot be written is not begun") {
   CHECK(stack.Changes().empty());
 }
 
+TEST_CASE(
+    "[E8] [E152] a create without an answer stays a pending operation, a refused one does not") {
+  FakeStack stack;
+  const ErrorKind kind = GENERATE(ErrorKind::kUnavailable, ErrorKind::kOutcomeUnknown);
+  stack.host.behaviour.create = [&](const CreateRequest&) -> Result<CreateResponse> {
+    return Fail(kind, "no");
+  };
+  CHECK(stack.Up({{.name = "a"}}).kind == DeploymentResultKind::kFailed);
+  CHECK(!stack.Record("a"));
+  const bool is_lost = kind == ErrorKind::kUnavailable;
+  REQUIRE(stack.state.pending_operations.size() == (is_lost ? 1 : 0));
+  if (is_lost) {
+    CHECK(stack.state.pending_operations[0].type == OperationType::kCreating);
+    CHECK(stack.state.pending_operations[0].resource->urn.name() == "a");
+  }
+}
+
 TEST_CASE("[S165] an interrupt sends Cancel, waits for what runs, and begins nothing new") {
   FakeStack stack;
   stack.options.parallel = 1;
