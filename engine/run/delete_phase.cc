@@ -7,6 +7,7 @@
 
 #include "engine/base/waiting.h"
 #include "engine/model/provider_ref.h"
+#include "engine/model/references.h"
 #include "engine/run/carry_forward.h"
 #include "engine/run/dependent_deletes.h"
 #include "engine/run/plan_hold.h"
@@ -20,6 +21,7 @@ struct Records {
   std::vector<StatePtr> list;
   std::vector<std::size_t> condemned;  // ascending
   std::set<std::size_t> replaced;      // of these, old copies that a replacement left
+  std::vector<StatePtr> renamed;       // the list with the names that its records have now (E51)
   std::optional<RecordGraph> own_graph;
   const RecordGraph* graph = nullptr;
 };
@@ -35,6 +37,14 @@ StepOp DeleteOp(const ResourceState& state, bool is_replacement) {  // E100
 StatePtr StandIn(const RunContext& context, const StatePtr& base) {
   const auto at = context.refreshed.find(base.get());
   return at == context.refreshed.end() ? base : at->second;
+}
+
+// A record whose references name what has been renamed in this run by its new name.
+StatePtr WithNewNames(const RunContext& context, const StatePtr& state) {
+  ResourceState renamed = *state;
+  RewriteReferences(renamed,
+                    [&](ReferenceKind, const Urn& urn) { return context.aliases.Current(urn); });
+  return renamed == *state ? state : std::make_shared<const ResourceState>(std::move(renamed));
 }
 
 // E24, E26, E153: which records go.
@@ -69,7 +79,13 @@ Records FindRecords(RunContext& context) {
     records.list.push_back(state ? state : base);
   }
   if (has_news || !context.refreshed.empty()) {
-    records.own_graph.emplace(records.list);
+    records.renamed = records.list;
+    if (!context.aliases.empty()) {
+      for (StatePtr& state : records.renamed) {
+        state = WithNewNames(context, state);
+      }
+    }
+    records.own_graph.emplace(records.renamed);
     records.graph = &*records.own_graph;
   } else {
     records.graph = &context.Graph();

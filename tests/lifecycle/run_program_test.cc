@@ -239,4 +239,18 @@ TEST_CASE(
   CHECK(stack.state.resources.empty());
 }
 
+TEST_CASE("[E51] [E153] a destroy by the program deletes a moved resource and its old part") {
+  FakeStack stack;
+  stack.Up({{.name = "f"}, {.name = "h"}, {.name = "a", .adjust = AsComponent, .parent = "h"}});
+  const Urn before = stack.Record("h")->urn;
+  const DeploymentResult result = stack.RunProgram(
+      DeploymentMode::kDestroy,
+      {{.name = "f"},
+       {.name = "h",
+        .adjust = [&](Goal& goal) { goal.aliases.push_back(AliasSpec{.urn = before}); },
+        .parent = "f"}});
+  CHECK(result.kind == DeploymentResultKind::kSucceeded);
+  CHECK(stack.state.resources.empty());
+}
+
 }  // namespace davit::testing
