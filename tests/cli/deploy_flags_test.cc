@@ -48,7 +48,24 @@ TEST_CASE("[C11][E121] targets and excludes, with dependents, reach the engine")
   CHECK_FALSE(ParseCommandLine({"destroy", "--exclude-dependents"}, {}));
 }
 
-TEST_CASE("[C12][C13] plan files and --strict reach the command; --strict needs a preview of its own") {
+TEST_CASE("[C11] policy packs, each with its configuration or none with any") {
+  const Words two = {"up", "-y", "--policy-pack", "a", "--policy-pack", "b"};
+  const Result<DeployFlags> plain = Read(two);
+  REQUIRE(plain);
+  REQUIRE(plain->policy_packs.size() == 2);
+  CHECK(plain->policy_packs[1].path == "b");
+  CHECK(plain->policy_packs[1].config_file.empty());
+  Words configured = two;
+  configured.insert(configured.end(), {"--policy-pack-config", "x", "--policy-pack-config", "y"});
+  CHECK(Read(configured)->policy_packs[1].config_file == "y");
+  Words uneven = two;
+  uneven.insert(uneven.end(), {"--policy-pack-config", "x"});
+  CHECK(Refusal(uneven) == "there are 1 --policy-pack-config for 2 --policy-pack");
+  CHECK_FALSE(ParseCommandLine({"destroy", "--policy-pack", "a"}, {}));
+}
+
+TEST_CASE(
+    "[C12][C13] plan files and --strict reach the command; --strict needs a preview of its own") {
   CHECK(Read({"preview", "--save-plan", "p.json"})->save_plan == "p.json");
   CHECK(Read({"up", "-y", "--plan=p.json"})->plan == "p.json");
   CHECK(Read({"up", "-y", "--strict"})->is_strict);
