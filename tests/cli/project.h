@@ -2,6 +2,7 @@
 // A project in a folder of its own, and the davit binary on it.
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -23,7 +24,7 @@ struct Ran {
 class Project {
  public:
   explicit Project(const std::string& name, const std::string& text = "outputs: {o: 1}\n")
-      : path_(fs::temp_directory_path() / ("davit-commands-" + name)) {
+      : path_(fs::temp_directory_path() / ("davit-commands-" + name + std::to_string(::getpid()))) {
     fs::remove_all(path_);
     fs::create_directories(path_ / "home");
     Write("Pulumi.yaml", "name: golden\nruntime: yaml\n" + text);

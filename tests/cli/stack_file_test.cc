@@ -1,5 +1,7 @@
 #include "cli/workspace/stack_file.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -262,7 +264,7 @@ TEST_CASE("[S93] scalars are quoted only where they must be") {
 
 TEST_CASE("saving replaces the file in one step and keeps its mode") {
   const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / "davit-stack-file-test";
+      std::filesystem::temp_directory_path() / ("davit-stack-file-" + std::to_string(::getpid()));
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const std::string path = (folder / "Pulumi.dev.yaml").string();

@@ -1,5 +1,7 @@
 #include "cli/workspace/workspace.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -16,7 +18,8 @@ namespace fs = std::filesystem;
 class Folder {
  public:
   explicit Folder(const std::string& name)
-      : path_(fs::temp_directory_path() / ("davit-workspace-" + name)) {
+      : path_(fs::temp_directory_path() /
+              ("davit-workspace-" + name + std::to_string(::getpid()))) {
     fs::remove_all(path_);
     fs::create_directories(path_);
   }
