@@ -8,6 +8,7 @@
 
 #include "cli/check_monitor.h"
 #include "cli/local_assets.h"
+#include "cli/schema_store.h"
 #include "cli/workspace/program_files.h"
 #include "cli/workspace/stack_file.h"
 #include "engine/base/cancel.h"
@@ -211,6 +212,7 @@ struct App::Parts {
   ViewBoard views;
   std::unique_ptr<EngineServer> server;
   std::unique_ptr<GrpcPluginHost> host;
+  std::unique_ptr<DiskSchemas> schemas;
   MonitorServerOptions monitor_options;  ///< without what belongs to a run
   std::unique_ptr<GrpcMonitorHost> monitors;
   std::unique_ptr<KnownMonitors> known_monitors;
@@ -349,6 +351,7 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   }
   host.project_plugins = std::move(options.plugins);
   host.project_plugins.insert(host.project_plugins.end(), plugins->begin(), plugins->end());
+  const std::vector<ProjectPlugin> host_plugins = host.project_plugins;
   host.read_plugin_file = [raw](const std::string& path) {
     return ReadPluginFile(path, [raw](const std::string& address) {
       return raw->known_monitors ? raw->known_monitors->At(address) : nullptr;
@@ -365,7 +368,13 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   raw->monitor_options = monitor;
   raw->monitors = std::make_unique<GrpcMonitorHost>(std::move(monitor));
   raw->known_monitors = std::make_unique<KnownMonitors>(*raw->monitors);
+  DiscoveryOptions discovery;
+  discovery.project_plugins = host_plugins;
+  discovery.environment = context.environment();
+  discovery.program_folder = context.program_folder();
+  raw->schemas = std::make_unique<DiskSchemas>(std::move(discovery));
   raw->providers = MakeProviderPool(raw->loop, *raw->host);
+  raw->providers->UseSchemas(*raw->schemas);
   raw->server->SetSchemaSource([pool = raw->providers](const PackageDescriptor& package) {  // P108
     return pool->GetSchema(PluginOf(package), CancelToken());
   });
@@ -391,13 +400,7 @@ std::function<void(std::function<void()>)> App::Worker() {
 
 void App::Preload(const std::vector<PackageDescriptor>& packages) {
   for (const PackageDescriptor& package : packages) {
-    PluginSpec spec;
-    spec.name = package.name;
-    spec.version = package.version;
-    spec.download_url = package.download_url;
-    spec.checksums = package.checksums;
-    spec.parameterization = package.parameterization;
-    PreloadProvider(*parts_->providers, std::move(spec));
+    PreloadProvider(*parts_->providers, PluginOf(package));
   }
 }
 
@@ -415,6 +418,12 @@ std::unique_ptr<Source> App::LanguageProgram(const Workspace& workspace) {
 }
 
 Result<Findings> App::Check(const ProgramLoad& load, const RunInfo& info) {
+  for (const PackageDescriptor& package : load.packages) {
+    const PluginSpec spec = PluginOf(package);
+    if (!parts_->schemas->Has(spec)) {
+      PreloadProvider(*parts_->providers, spec);
+    }
+  }
   CheckMonitor monitor(*parts_->providers);
   Result<std::vector<Error>> warnings = parts_->RunToEnd(load.check(monitor, info));
   if (!warnings) {

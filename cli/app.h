@@ -59,7 +59,8 @@ class App {
   Result<std::string> SchemaOf(const PackageDescriptor& package);
   /// Begins to load the providers that a program names.
   void Preload(const std::vector<PackageDescriptor>& packages);
-  /// Checks a program against the schemas of its packages; nothing else happens.
+  /// Checks a program against the schemas of its packages; nothing else happens, and providers are
+  /// started only for schemas that are not on disk yet.
   Result<Findings> Check(const ProgramLoad& load, const RunInfo& info);
   /// Runs one deployment to its end. Messages of plugins become events of it.
   Result<DeploymentResult> Run(RunRequest request);

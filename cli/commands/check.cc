@@ -53,7 +53,6 @@ Result<Findings> CheckProgram(Context& context, const Workspace& workspace) {
     info.program_directory = workspace.ProgramDirectory();
     DAVIT_TRY(info.config, KnownKeys(context, workspace));
     DAVIT_TRY(const std::unique_ptr<App> app, App::Create(std::move(options)));
-    app->Preload(load.packages);
     Result<Findings> checked = app->Check(load, info);
     app->Close(nullptr);
     DAVIT_TRY(findings, std::move(checked));

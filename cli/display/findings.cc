@@ -69,6 +69,14 @@ void AppendFinding(const Error& finding,
   if (finding.where && finding.where->line > 0) {
     AppendExcerpt(*finding.where, source, out);
   }
+  for (const RelatedPlace& place : finding.related) {
+    *out += fmt::format("  {}:{}:{}: {}\n",
+                        place.where.file,
+                        place.where.line,
+                        place.where.column,
+                        place.what);
+    AppendExcerpt(place.where, source, out);
+  }
   if (!finding.advice.empty()) {
     *out += fmt::format("  {}\n", finding.advice);
   }
@@ -76,6 +84,18 @@ void AppendFinding(const Error& finding,
 
 std::string Counted(std::size_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+void WritePlace(const SourceRange& where, JsonWriter* json) {
+  json->Key("file").String(where.file);
+  for (const auto& [key, value] : {std::pair("line", where.line),
+                                   std::pair("column", where.column),
+                                   std::pair("endLine", where.end_line),
+                                   std::pair("endColumn", where.end_column)}) {
+    if (value > 0) {
+      json->Key(key).Integer(value);
+    }
+  }
 }
 
 void WriteJson(const Error& finding, const char* severity, JsonWriter* json) {
@@ -86,15 +106,35 @@ void WriteJson(const Error& finding, const char* severity, JsonWriter* json) {
     json->Key("advice").String(finding.advice);
   }
   if (finding.where) {
-    json->Key("file").String(finding.where->file);
-    for (const auto& [key, value] : {std::pair("line", finding.where->line),
-                                     std::pair("column", finding.where->column),
-                                     std::pair("endLine", finding.where->end_line),
-                                     std::pair("endColumn", finding.where->end_column)}) {
-      if (value > 0) {
-        json->Key(key).Integer(value);
-      }
+    WritePlace(*finding.where, json);
+  }
+  if (!finding.related.empty()) {
+    json->Key("related").BeginArray();
+    for (const RelatedPlace& place : finding.related) {
+      json->BeginObject();
+      json->Key("message").String(place.what);
+      WritePlace(place.where, json);
+      json->EndObject();
     }
+    json->EndArray();
+  }
+  json->EndObject();
+}
+
+void WriteSarifPlace(const SourceRange& where, JsonWriter* json) {
+  json->Key("physicalLocation").BeginObject();
+  json->Key("artifactLocation").BeginObject();
+  json->Key("uri").String(where.file);
+  json->EndObject();
+  if (where.line > 0) {
+    json->Key("region").BeginObject();
+    json->Key("startLine").Integer(where.line);
+    json->Key("startColumn").Integer(std::max(1, where.column));
+    if (where.end_line > 0) {
+      json->Key("endLine").Integer(where.end_line);
+      json->Key("endColumn").Integer(std::max(1, where.end_column));
+    }
+    json->EndObject();
   }
   json->EndObject();
 }
@@ -108,22 +148,18 @@ void WriteSarif(const Error& finding, const char* level, JsonWriter* json) {
   json->EndObject();
   if (finding.where) {
     json->Key("locations").BeginArray().BeginObject();
-    json->Key("physicalLocation").BeginObject();
-    json->Key("artifactLocation").BeginObject();
-    json->Key("uri").String(finding.where->file);
-    json->EndObject();
-    if (finding.where->line > 0) {
-      json->Key("region").BeginObject();
-      json->Key("startLine").Integer(finding.where->line);
-      json->Key("startColumn").Integer(std::max(1, finding.where->column));
-      if (finding.where->end_line > 0) {
-        json->Key("endLine").Integer(finding.where->end_line);
-        json->Key("endColumn").Integer(std::max(1, finding.where->end_column));
-      }
+    WriteSarifPlace(*finding.where, json);
+    json->EndObject().EndArray();
+  }
+  if (!finding.related.empty()) {
+    json->Key("relatedLocations").BeginArray();
+    for (const RelatedPlace& place : finding.related) {
+      json->BeginObject();
+      json->Key("message").BeginObject().Key("text").String(place.what).EndObject();
+      WriteSarifPlace(place.where, json);
       json->EndObject();
     }
-    json->EndObject();
-    json->EndObject().EndArray();
+    json->EndArray();
   }
   json->EndObject();
 }

@@ -18,7 +18,8 @@ struct Findings {
 /// The text of a file that a finding names; absent when it cannot be read.
 using SourceText = std::function<std::optional<std::string>(const std::string& file)>;
 
-/// Each finding with its source line and a caret below the place, then how many there are.
+/// Each finding with its source line and a caret below the place, the same for the places related
+/// to it, then how many there are.
 std::string FindingsText(const Findings& findings, const SourceText& source);
 /// One JSON object with `diagnostics`, `errors` and `warnings`.
 std::string FindingsJson(const Findings& findings);

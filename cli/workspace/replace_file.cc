@@ -93,6 +93,10 @@ Result<std::optional<std::string>> ReadFileIfThere(const std::string& path) {
     return SystemFailure("open", path);
   }
   std::string content;
+  struct stat known {};
+  if (fstat(file.get(), &known) == 0 && S_ISREG(known.st_mode)) {
+    content.reserve(static_cast<std::size_t>(known.st_size));
+  }
   char buffer[65536];
   while (true) {
     const ssize_t count = read(file.get(), buffer, sizeof buffer);

@@ -32,6 +32,12 @@ struct SourceRange {
   friend bool operator==(const SourceRange&, const SourceRange&) = default;
 };
 
+/// Another place that has to do with an error, and what it is: "first defined here" (Y159).
+struct RelatedPlace {
+  std::string what;
+  SourceRange where;
+};
+
 /// One failure: what happened, to what, what was expected, and what to do.
 struct Error {
   ErrorKind kind = ErrorKind::kFailed;
@@ -40,6 +46,7 @@ struct Error {
   int code = 0;                      ///< diagnostic id of E11 (2000..2017); 0 when there is none
   std::string urn;                   ///< the resource concerned; empty when there is none
   std::optional<SourceRange> where;  ///< the place in a file concerned
+  std::vector<RelatedPlace> related;  ///< further places, nearest to the cause first
   bool reported = false;             ///< a *bail* (E12): already shown, only ends the operation
 
   /// The error with `context` put in front of its message ("context: message").

@@ -96,12 +96,22 @@ void ProviderPool::Return(InstancePtr instance) {
 }
 
 Task<Result<std::string>> ProviderPool::GetSchema(PluginSpec spec, CancelToken cancel) {
+  const bool is_stored = schemas_ != nullptr && spec.name != kBuiltinPackage;
+  if (is_stored) {
+    std::optional<std::string> known = schemas_->Find(spec);
+    if (known) {
+      co_return *std::move(known);
+    }
+  }
   Result<InstancePtr> instance = co_await Take(spec, Urn(), nullptr, cancel);
   if (!instance) {
     co_return Fail(std::move(instance).error());
   }
   Result<std::string> schema = co_await (*instance)->provider->GetSchema(cancel);
   Return(*instance);
+  if (is_stored && schema) {
+    schemas_->Keep(spec, *schema);
+  }
   co_return schema;
 }
 

@@ -33,9 +33,22 @@ struct ProviderInstance {
 };
 using InstancePtr = std::shared_ptr<ProviderInstance>;
 
+/// Schemas that plugins gave in earlier runs (yaml.md C61).
+class SchemaStore {
+ public:
+  virtual ~SchemaStore() = default;
+  /// What the plugin that `spec` stands for gave; absent when that is not known.
+  virtual std::optional<std::string> Find(const PluginSpec& spec) = 0;
+  /// Keeps it. Failing to is no failure of the run.
+  virtual void Keep(const PluginSpec& spec, const std::string& schema) = 0;
+};
+
 class ProviderPool {
  public:
   ProviderPool(Loop& loop, PluginHost& host) : loop_(loop), host_(host) {}
+
+  /// Schemas are looked for in `store` first, which outlives the pool.
+  void UseSchemas(SchemaStore& store) { schemas_ = &store; }
 
   /// Begins to load a process that a later Take will find; failures show up at Take.
   void Preload(PluginSpec spec);
@@ -47,7 +60,7 @@ class ProviderPool {
                                  CancelToken cancel);
   /// Gives a process back for a later run.
   void Return(InstancePtr instance);
-  /// The schema of a package, asked for once per process (P108).
+  /// The schema of a package (P108); a process is started only when no store has it (C61, C62).
   Task<Result<std::string>> GetSchema(PluginSpec spec, CancelToken cancel);
   /// Asks all processes to abandon their calls (E35).
   Task<void> CancelAll();
@@ -67,6 +80,7 @@ class ProviderPool {
 
   Loop& loop_;
   PluginHost& host_;
+  SchemaStore* schemas_ = nullptr;
   Scope scope_{loop_};
   CancelSource stop_;
   std::shared_ptr<BuiltinSources> builtins_ = std::make_shared<BuiltinSources>();

@@ -305,6 +305,11 @@ class Reader {
       entry.key = std::move(key.text);
       if (!keys.insert(entry.key).second) {
         Fault(entry.line, entry.column, fmt::format("the key '{}' is given twice", entry.key), {});
+        const YamlEntry* first = node->Find(entry.key);
+        if (first != nullptr) {
+          document_->errors.back().related.push_back(
+              {"first given here", document_->At(*first)});
+        }
         continue;
       }
       node->entries.push_back(std::move(entry));

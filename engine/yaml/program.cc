@@ -472,22 +472,26 @@ class Loader {
     }
     const auto [at, is_new] = program_.names.emplace(name, ref);
     if (!is_new) {
+      const SourceRange& other = PlaceOf(at->second);
       Problem(where,
               fmt::format("the {} '{}' has the name of a {}{}",
                           kind,
                           name,
                           kKinds[static_cast<int>(at->second.kind)],
-                          InOtherFile(at->second, where)),
+                          InOtherFile(other, where)),
               "give one of them another name");
+      errors_->back().related.push_back({"first defined here", other});
     }
   }
 
+  const SourceRange& PlaceOf(const YamlNodeRef& node) const {
+    return node.kind == YamlNodeKind::kConfig     ? program_.config[node.index].where
+           : node.kind == YamlNodeKind::kResource ? program_.resources[node.index].where
+                                                  : program_.variables[node.index].where;
+  }
+
   // C30: where the other one is, when that is not the file of the message.
-  std::string InOtherFile(const YamlNodeRef& node, const SourceRange& where) const {
-    const SourceRange& other = node.kind == YamlNodeKind::kConfig ? program_.config[node.index].where
-                               : node.kind == YamlNodeKind::kResource
-                                   ? program_.resources[node.index].where
-                                   : program_.variables[node.index].where;
+  static std::string InOtherFile(const SourceRange& other, const SourceRange& where) {
     return other.file == where.file ? std::string()
                                     : fmt::format(" at {}:{}", other.file, other.line);
   }
@@ -511,6 +515,7 @@ class Loader {
                             output.key,
                             at->second->where.file,
                             at->second->where.line));
+        errors_->back().related.push_back({"first defined here", at->second->where});
       }
     }
     for (std::size_t index = 0; index < program_.config.size(); ++index) {

@@ -32,8 +32,11 @@ class Orderer {
       if (resource.is_default_provider && resource.type.starts_with("pulumi:providers:")) {
         const std::string package =
             resource.type.substr(std::string_view("pulumi:providers:").size());
-        if (!program_.default_providers.emplace(package, index).second) {
+        const auto [first, is_new] = program_.default_providers.emplace(package, index);
+        if (!is_new) {
           Problem(resource.where, fmt::format("there are two default providers for '{}'", package));
+          errors_->back().related.push_back(
+              {"the first one", program_.resources[first->second].where});
         }
       }
     }
@@ -179,6 +182,10 @@ class Orderer {
         Problem(WhereOf(need),
                 fmt::format("these depend on each other: {}'{}'", path, NameOf(need)),
                 "remove one of the references");
+        for (auto at = from + 1; at < stack.end(); ++at) {
+          errors_->back().related.push_back(
+              {fmt::format("'{}' is here", NameOf(at->node)), WhereOf(at->node)});
+        }
       }
     }
   }

@@ -52,4 +52,29 @@ TEST_CASE("[Y159] what a check found: text with the source line, JSON, SARIF") {
   CHECK(sarif.find("\"level\": \"warning\"") != std::string::npos);
 }
 
+TEST_CASE("[Y159] places related to a finding stand in all three forms") {
+  Findings findings;
+  Error error = MakeError(ErrorKind::kInvalid, "the key 'a' is given twice");
+  error.where = SourceRange{"Pulumi.yaml", 2, 1, 0, 0};
+  error.related.push_back({"first given here", SourceRange{"Pulumi.yaml", 1, 1, 1, 2}});
+  findings.errors.push_back(error);
+  const SourceText source = [](const std::string&) {
+    return std::optional<std::string>("a: 1\na: 2\n");
+  };
+  CHECK(FindingsText(findings, source) ==
+        "Pulumi.yaml:2:1: error: the key 'a' is given twice\n"
+        "  2 | a: 2\n"
+        "    | ^\n"
+        "  Pulumi.yaml:1:1: first given here\n"
+        "  1 | a: 1\n"
+        "    | ^\n"
+        "1 error\n");
+  CHECK(FindingsJson(findings).find("\"message\": \"first given here\",\n"
+                                    "          \"file\": \"Pulumi.yaml\",\n"
+                                    "          \"line\": 1,") != std::string::npos);
+  const std::string sarif = FindingsSarif(findings, "v1");
+  CHECK(sarif.find("\"relatedLocations\": [") != std::string::npos);
+  CHECK(sarif.find("\"text\": \"first given here\"") != std::string::npos);
+}
+
 }  // namespace davit
