@@ -6,18 +6,6 @@
 namespace davit {
 namespace {
 
-// The 1-based line of the text, without its line break.
-std::string_view LineOf(std::string_view text, int line) {
-  for (; line > 1; --line) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) {
-      return {};
-    }
-    text.remove_prefix(end + 1);
-  }
-  return text.substr(0, text.find('\n'));
-}
-
 int CharactersIn(std::string_view text) {
   int count = 0;
   for (char c : text) {
@@ -66,6 +54,22 @@ std::string_view YamlNode::KindName() const {
   return "a value";
 }
 
+void YamlDocument::IndexLines() {
+  line_begins = {0};
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
+    line_begins.push_back(at + 1);
+  }
+}
+
+std::string_view YamlDocument::Line(int line) const {
+  const std::size_t index = static_cast<std::size_t>(line) - 1;
+  if (line < 1 || index >= line_begins.size()) {
+    return {};
+  }
+  const std::size_t begin = line_begins[index];
+  return std::string_view(text).substr(begin, text.find('\n', begin) - begin);
+}
+
 SourceRange YamlDocument::At(const YamlNode& node) const {
   return SourceRange{file, node.line, node.column, node.end_line, node.end_column};
 }
@@ -88,7 +92,7 @@ SourceRange YamlDocument::At(const YamlNode& node, std::size_t offset) const {
       }
     }
     const int line = node.line + 1 + breaks;
-    const std::string_view source = LineOf(text, line);
+    const std::string_view source = Line(line);
     const std::string_view whole = std::string_view(node.text).substr(
         line_begin, node.text.find('\n', line_begin) - line_begin);
     const std::size_t at = source.find(whole);
@@ -99,7 +103,7 @@ SourceRange YamlDocument::At(const YamlNode& node, std::size_t offset) const {
     place.column = CharactersIn(source.substr(0, at)) + CharactersIn(value.substr(line_begin)) + 1;
   } else if (node.line == node.end_line && node.style != YamlNode::Style::kFolded) {
     const bool is_quoted = node.style != YamlNode::Style::kPlain;
-    const std::string_view source = LineOf(text, node.line);
+    const std::string_view source = Line(node.line);
     const std::size_t begin = BytesBefore(source, node.column) + (is_quoted ? 1 : 0);
     if (source.substr(std::min(begin, source.size()), value.size()) != value) {
       return place;  // escapes moved it

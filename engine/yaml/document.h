@@ -54,10 +54,15 @@ struct YamlEntry {
 struct YamlDocument {
   std::string file;  ///< as messages name it
   std::string text;
+  std::vector<std::size_t> line_begins;  ///< of each line in `text`
   YamlNode root;
   std::vector<Error> errors;
   std::vector<Error> warnings;
 
+  /// Finds the lines of `text`, for Line and At.
+  void IndexLines();
+  /// The 1-based line of the text, without its line break.
+  std::string_view Line(int line) const;
   /// The place of a node.
   SourceRange At(const YamlNode& node) const;
   /// The place of a key.

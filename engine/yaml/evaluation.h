@@ -16,6 +16,10 @@
 
 namespace davit {
 
+/// How long a text may become by interpolation or a function, bytes (Y66). Far above what any
+/// provider takes; forty variables that hold each other twice would fill memory.
+constexpr std::size_t kMaxText = std::size_t{128} << 20U;
+
 /// A value with the resources that flow into it.
 struct YamlValue {
   PropertyValue value;

@@ -131,6 +131,12 @@ bool YamlRun::AppendText(const YamlAccess& access, const PropertyValue& value, s
         return true;
       },
       [&](const std::string& string) {
+        if (text->size() + string.size() > kMaxText) {
+          Problem(access.where,
+                  fmt::format("the text is longer than {} MiB here", kMaxText >> 20U),
+                  "texts that are made of each other double in length with every step");
+          return false;
+        }
         *text += string;
         return true;
       },

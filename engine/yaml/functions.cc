@@ -213,6 +213,9 @@ YamlRun::Evaluated YamlRun::Function(const YamlExpr& call, YamlValue argument) {
     return std::nullopt;
   };
   const auto done = [&](PropertyValue value) -> Evaluated {
+    if (value.is_string() && value.as_string()->size() > kMaxText) {
+      return wrong(fmt::format("gives a text longer than {} MiB here", kMaxText >> 20U));
+    }
     argument.value = is_secret ? MakeSecret(std::move(value)) : std::move(value);
     return std::move(argument);
   };

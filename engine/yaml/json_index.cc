@@ -1,15 +1,18 @@
 #include "engine/yaml/json_index.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 namespace davit {
 namespace {
 
 class JsonScanner {
  public:
-  explicit JsonScanner(std::string_view text) : text_(text) {}
+  JsonScanner(std::string_view text, std::initializer_list<std::string_view> sections)
+      : text_(text), sections_(sections) {}
 
-  bool Object(const std::function<void(std::string, std::string_view)>& visit) {
+  bool Object(std::string_view section, const JsonMemberVisitor& visit) {
     if (!Take('{')) {
       return false;
     }
@@ -23,10 +26,18 @@ class JsonScanner {
       }
       Blanks();
       const std::size_t begin = at_;
+      const bool is_section = section.empty() && begin < text_.size() && text_[begin] == '{' &&
+                              std::ranges::find(sections_, key) != sections_.end();
+      if (is_section) {
+        if (!Object(key, visit)) {
+          return false;
+        }
+        continue;
+      }
       if (!Skip()) {
         return false;
       }
-      visit(std::move(key), text_.substr(begin, at_ - begin));
+      visit(section, std::move(key), text_.substr(begin, at_ - begin));
     } while (Take(','));
     return Take('}');
   }
@@ -48,16 +59,27 @@ class JsonScanner {
     return true;
   }
 
-  // Behind the closing quote of the string that begins here.
+  // Behind the closing quote of the string that begins here. Most of a schema is prose, which
+  // memchr passes over many bytes at a time.
   bool SkipString() {
-    for (++at_; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '\\') {
-        ++at_;
-      } else if (text_[at_] == '"') {
-        ++at_;
+    const std::size_t begin = ++at_;
+    while (at_ < text_.size()) {
+      const void* quote = std::memchr(text_.data() + at_, '"', text_.size() - at_);
+      if (quote == nullptr) {
+        break;
+      }
+      const std::size_t end =
+          static_cast<std::size_t>(static_cast<const char*>(quote) - text_.data());
+      at_ = end + 1;
+      std::size_t escapes = 0;
+      while (end - escapes > begin && text_[end - escapes - 1] == '\\') {
+        ++escapes;
+      }
+      if (escapes % 2 == 0) {
         return true;
       }
     }
+    at_ = text_.size();
     return false;
   }
 
@@ -89,9 +111,10 @@ class JsonScanner {
       if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
         return at_ > begin;  // behind a number or a word
       }
-      depth += c == '{' || c == '[' ? 1 : 0;
       ++at_;
-      if ((c == '}' || c == ']') && --depth == 0) {
+      if (c == '{' || c == '[') {
+        ++depth;
+      } else if ((c == '}' || c == ']') && --depth == 0) {
         return true;
       }
     }
@@ -99,14 +122,16 @@ class JsonScanner {
   }
 
   std::string_view text_;
+  std::initializer_list<std::string_view> sections_;
   std::size_t at_ = 0;
 };
 
 }  // namespace
 
 bool VisitJsonMembers(std::string_view json,
-                      const std::function<void(std::string key, std::string_view value)>& visit) {
-  return JsonScanner(json).Object(visit);
+                      std::initializer_list<std::string_view> sections,
+                      const JsonMemberVisitor& visit) {
+  return JsonScanner(json, sections).Object("", visit);
 }
 
 }  // namespace davit

@@ -91,13 +91,13 @@ class JsonSchema final : public PackageSchema {
 
   bool Index() {
     std::string_view meta = "{}";
-    const bool is_object = VisitJsonMembers(json_, [&](std::string key, std::string_view text) {
-      if (key == "resources") {
-        resources_.Fill(text);
-      } else if (key == "functions") {
-        functions_.Fill(text);
-      } else if (key == "types") {
-        types_.Fill(text);
+    const auto visit = [&](std::string_view section, std::string key, std::string_view text) {
+      if (section == "resources") {
+        resources_.Add(std::move(key), text);
+      } else if (section == "functions") {
+        functions_.Add(std::move(key), text);
+      } else if (section == "types") {
+        types_.Add(std::move(key), text);
       } else if (key == "provider") {
         provider_ = text;
       } else if (key == "version") {
@@ -106,7 +106,8 @@ class JsonSchema final : public PackageSchema {
       } else if (key == "meta") {
         meta = text;
       }
-    });
+    };
+    const bool is_object = VisitJsonMembers(json_, {"resources", "functions", "types"}, visit);
     const Json parsed = Json::parse(meta, nullptr, false);
     const std::string format = parsed.is_object() ? TextAt(parsed, "moduleFormat") : std::string();
     resources_.AddShortForms(format);
@@ -143,11 +144,9 @@ class JsonSchema final : public PackageSchema {
     std::map<std::string, std::string_view> spans;
     std::map<std::string, std::string> by_lower;  ///< short forms too; empty: ambiguous
 
-    void Fill(std::string_view text) {
-      VisitJsonMembers(text, [&](std::string key, std::string_view value) {
-        by_lower.emplace(Lower(key), key);
-        spans.emplace(std::move(key), value);
-      });
+    void Add(std::string key, std::string_view text) {
+      by_lower.emplace(Lower(key), key);
+      spans.emplace(std::move(key), text);
     }
 
     // Y81: `pkg:mod:T` for `pkg:mod_T:T` where the module format is `(.*)_[^_]*` or the like.

@@ -445,6 +445,7 @@ YamlDocument ParseYaml(std::string file, std::string text) {
   document.text =
       file.ends_with(".json") ? WithoutSurrogatePairs(std::move(text)) : std::move(text);
   document.file = std::move(file);
+  document.IndexLines();
   Reader(&document).Run();
   return document;
 }

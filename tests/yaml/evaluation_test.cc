@@ -370,4 +370,16 @@ TEST_CASE("[Y176] a literal output that holds a secret is one secret") {
   CHECK(Out(world, "o") == MakeSecret(PropertyMap{{"a", 1}, {"b", 2}}));
 }
 
+TEST_CASE("[Y66] T10 texts that double at every step are an error, in bounded memory") {
+  std::string text = "variables:\n  v0: xxxxxxxx\n";
+  for (int index = 1; index < 60; ++index) {
+    text += "  v" + std::to_string(index) + ": ${v" + std::to_string(index - 1) + "}${v" +
+            std::to_string(index - 1) + "}\n";
+  }
+  YamlWorld world;
+  CHECK_FALSE(world.Run(text));
+  CHECK(world.monitor.HasError("the text is longer than 128 MiB here"));
+  CHECK(world.monitor.errors.size() == 1);
+}
+
 }  // namespace davit::testing
