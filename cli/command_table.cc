@@ -249,6 +249,13 @@ const std::vector<CommandSpec>& Commands() {
                     ConfigFile(),
                     Json(),
                     Value("format", 0, "text|json|sarif", "how to print what was found")}});
+    all.push_back({"schema",
+                   {},
+                   "",
+                   "write a JSON Schema with which editors complete and check the program",
+                   0,
+                   0,
+                   {Value("out", 'o', "FILE", "write it to this file")}});
     all.push_back({"version", {}, "", "print the version", 0, 0, {}});
     all.push_back({"help", {}, "[COMMAND]", "explain a command", 0, 3, {}});
     for (const char* name : {"about",

@@ -45,6 +45,7 @@ const std::map<std::string, Command>& CommandFunctions() {
       {"refresh", RunRefresh},
       {"import", RunImportCommand},
       {"check", RunCheck},
+      {"schema", WriteEditorSchema},
       {"stack", ShowStack},
       {"stack init", InitStack},
       {"stack ls", ListStacks},

@@ -12,6 +12,7 @@ Result<int> RunDestroy(Context& context);
 Result<int> RunRefresh(Context& context);
 Result<int> RunImportCommand(Context& context);
 Result<int> RunCheck(Context& context);
+Result<int> WriteEditorSchema(Context& context);
 
 Result<int> ShowStack(Context& context);
 Result<int> InitStack(Context& context);

@@ -62,6 +62,30 @@ constexpr const char* kReferencesAdvice = "write it as [\"${a}\", \"${b}\"]";
 
 }  // namespace
 
+const std::vector<std::string>& YamlOptionNames() {
+  static const std::vector<std::string> kNames = {"additionalSecretOutputs",
+                                                  "aliases",
+                                                  "customTimeouts",
+                                                  "deleteBeforeReplace",
+                                                  "dependsOn",
+                                                  "ignoreChanges",
+                                                  "import",
+                                                  "parent",
+                                                  "protect",
+                                                  "provider",
+                                                  "providers",
+                                                  "version",
+                                                  "pluginDownloadURL",
+                                                  "replaceOnChanges",
+                                                  "retainOnDelete",
+                                                  "replaceWith",
+                                                  "deletedWith",
+                                                  "hideDiffs",
+                                                  "replacementTrigger",
+                                                  "envVarMappings"};
+  return kNames;
+}
+
 bool YamlRun::WrongOption(const SourceRange& where,
                           const YamlOption& option,
                           const char* wanted,

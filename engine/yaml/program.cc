@@ -26,27 +26,6 @@ const std::vector<std::string> kTopLevel = {"name",           "runtime",
                                             "version"};
 const std::vector<std::string> kResourceKeys = {
     "type", "name", "properties", "options", "get", "defaultProvider"};
-const std::vector<std::string> kOptions = {"additionalSecretOutputs",
-                                           "aliases",
-                                           "customTimeouts",
-                                           "deleteBeforeReplace",
-                                           "dependsOn",
-                                           "ignoreChanges",
-                                           "import",
-                                           "parent",
-                                           "protect",
-                                           "provider",
-                                           "providers",
-                                           "version",
-                                           "pluginDownloadURL",
-                                           "replaceOnChanges",
-                                           "retainOnDelete",
-                                           "replaceWith",
-                                           "deletedWith",
-                                           "hideDiffs",
-                                           "replacementTrigger",
-                                           "envVarMappings"};
-
 const std::vector<std::string> kComponentKeys = {
     "description", "inputs", "variables", "resources", "outputs", "pulumi"};
 
@@ -397,7 +376,7 @@ class Loader {
           Problem(document_.At(item), "'defaultProvider' belongs to provider resources only");
         }
         resource.is_default_provider = item.value.boolean;
-      } else if (std::ranges::find(kOptions, item.key) != kOptions.end()) {  // Y93
+      } else if (std::ranges::count(YamlOptionNames(), item.key) != 0) {  // Y93
         Problem(document_.At(item),
                 fmt::format("'{}' is an option", item.key),
                 "put it under 'options'");
@@ -426,11 +405,11 @@ class Loader {
       return;
     }
     for (const YamlEntry& item : *entries) {
-      const std::string key = Canonical(item, kOptions);
+      const std::string key = Canonical(item, YamlOptionNames());
       if (key.empty()) {
         Problem(document_.At(item),
                 fmt::format("there is no option '{}'", item.key),
-                DidYouMean(item.key, kOptions));
+                DidYouMean(item.key, YamlOptionNames()));
         continue;
       }
       resource->options.push_back(

@@ -23,6 +23,9 @@ struct YamlConfig {
   SourceRange where;
 };
 
+/// The resource options there are (Y100).
+const std::vector<std::string>& YamlOptionNames();
+
 struct YamlOption {
   std::string name;  ///< canonical
   YamlExprPtr value;

@@ -131,5 +131,25 @@ TEST_CASE("C61 the schema of a plugin that is a script is not kept") {
   CHECK(KeptSchemas(project).empty());
 }
 
+TEST_CASE("[Y161] a JSON Schema for editors: types, properties, options, expressions") {
+  const Project project("editor-schema",
+                        "resources:\n  note:\n    type: localhost:File\n"
+                        "    properties: {path: a, content: b}\n");
+  const Ran ran = project("schema", "");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  CHECK(Has(ran.out, "\"$schema\":\"http://json-schema.org/draft-07/schema#\""));
+  CHECK(Has(ran.out, "\"localhost:File\""));
+  CHECK(Has(ran.out, "\"localhost:index:File\""));
+  CHECK(Has(ran.out, "\"pulumi:providers:localhost\""));
+  CHECK(Has(ran.out,
+            "\"properties\":{\"anyOf\":[{\"$ref\":\"#/definitions/inputs%20localhost:index:File\"},"
+            "{\"$ref\":\"#/definitions/expression\"}]}"));
+  CHECK(Has(ran.out, "\"inputs localhost:index:File\":{\"type\":\"object\",\"properties\":{"));
+  CHECK(Has(ran.out, "\"retainOnDelete\":{}"));
+  project.Ok("schema --out editor.json");
+  CHECK(project.Read("editor.json") == ran.out);
+}
+
 }  // namespace
 }  // namespace davit
