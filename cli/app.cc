@@ -222,6 +222,7 @@ struct App::Parts {
   NoJournal no_journal;
   CancelSource cancel;
   EventSink* events = nullptr;  ///< of the run at hand
+  std::function<void()> abandon;
   bool is_preview = false;
   int interrupts = 0;
   bool has_stopped = false;  ///< who registers has been told that nothing more is served
@@ -250,7 +251,10 @@ struct App::Parts {
   // C76
   void Interrupted() {
     if (++interrupts > 1) {
-      context->Err("\ninterrupted again: stopping at once\n");
+      Emit(StdoutEvent{"\n^C again: stopping at once\n"});
+      if (abandon) {
+        abandon();
+      }
       std::_Exit(kExitCancelled);
     }
     Emit(StdoutEvent{is_preview ? "\n^C: cancelling; press ^C again to stop at once\n"
@@ -303,6 +307,7 @@ Result<std::unique_ptr<App>> App::Create(AppOptions options) {
   const Context& context = *options.context;
   const Workspace& workspace = *options.workspace;
   parts->context = &context;
+  parts->abandon = std::move(options.abandon);
   const std::string trace_file = context.Variable("PULUMI_DEBUG_GRPC");
   if (!trace_file.empty()) {
     parts->trace = MakeFileTrace(parts->loop,

@@ -21,6 +21,7 @@ struct AppOptions {
   const Workspace* workspace = nullptr;
   std::map<std::string, ConfigValue> config;
   std::vector<ProjectPlugin> plugins;  ///< found before all others
+  std::function<void()> abandon;       ///< called when a second interrupt ends the process at once
 };
 
 /// Where plugins of a project are looked for (P5, P6).

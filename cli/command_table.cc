@@ -206,13 +206,37 @@ std::vector<CommandSpec> RunCommands() {
   return commands;
 }
 
-CommandSpec Missing(std::string name, std::string summary, std::vector<std::string> aliases = {}) {
+// A command of the reference; `instead` says what to do without it.
+CommandSpec Missing(std::string name, std::string instead) {
   CommandSpec command;
   command.name = std::move(name);
-  command.aliases = std::move(aliases);
-  command.summary = std::move(summary);
+  command.summary = std::move(instead);
   command.is_supported = false;
   return command;
+}
+
+std::vector<CommandSpec> MissingCommands() {
+  const std::string hosted = "it needs a hosted service, and davit works without one";
+  const std::string backend =
+      "davit needs no login: name the backend with DAVIT_BACKEND_URL, PULUMI_BACKEND_URL or "
+      "`backend.url` in the project file";
+  return {
+      Missing("config env", hosted),
+      Missing("console", hosted),
+      Missing("convert", ""),
+      Missing("do", ""),
+      Missing("env", hosted),
+      Missing("login", backend),
+      Missing("logout", backend),
+      Missing("logs", "davit keeps no log files; PULUMI_DEBUG_GRPC and --event-log record a run"),
+      Missing("new", "write a Pulumi.yaml with a name and a runtime, then `davit stack init`"),
+      Missing("package add", ""),
+      Missing("package gen-sdk", ""),
+      Missing("package get-mapping", ""),
+      Missing("plugin run", ""),
+      Missing("policy", ""),
+      Missing("stack migrate", "`davit stack export` and `davit stack import` move a state"),
+      Missing("watch", "")};
 }
 
 }  // namespace
@@ -256,28 +280,26 @@ const std::vector<CommandSpec>& Commands() {
                    0,
                    0,
                    {Value("out", 'o', "FILE", "write it to this file")}});
+    all.push_back({"whoami",
+                   {},
+                   "",
+                   "print who you are, and where state is kept",
+                   0,
+                   0,
+                   {Switch("verbose", 'v', "also print the backend"), Json()}});
+    all.push_back({"about",
+                   {},
+                   "",
+                   "describe davit, the machine, the project and its stack",
+                   0,
+                   0,
+                   {Stack(), Json()}});
+    all.push_back(
+        {"about env", {}, "", "list the environment variables that davit reads", 0, 0, {}});
     all.push_back({"version", {}, "", "print the version", 0, 0, {}});
     all.push_back({"help", {}, "[COMMAND]", "explain a command", 0, 3, {}});
-    for (const char* name : {"about",
-                             "console",
-                             "convert",
-                             "do",
-                             "env",
-                             "login",
-                             "logout",
-                             "logs",
-                             "new",
-                             "package add",
-                             "package gen-sdk",
-                             "package get-mapping",
-                             "plugin run",
-                             "policy",
-                             "schema",
-                             "watch",
-                             "whoami",
-                             "config env",
-                             "stack migrate"}) {
-      all.push_back(Missing(name, ""));
+    for (CommandSpec& command : MissingCommands()) {
+      all.push_back(std::move(command));
     }
     return all;
   }();

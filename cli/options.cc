@@ -111,7 +111,8 @@ class Parser {
     if (!invocation_.command->is_supported) {
       return Fail(
           ErrorKind::kUnimplemented,
-          fmt::format("davit does not have the command '{}' yet", invocation_.command->name));
+          fmt::format("davit does not have the command '{}' yet", invocation_.command->name),
+          invocation_.command->summary);
     }
     DAVIT_TRY_VOID(ReadEnvironment(environment));
     DAVIT_TRY_VOID(CheckArguments());

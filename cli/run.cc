@@ -90,6 +90,9 @@ const std::map<std::string, Command>& CommandFunctions() {
       {"provider ls", ListProviders},
       {"package get-schema", GetPackageSchema},
       {"package info", ShowPackage},
+      {"whoami", ShowUser},
+      {"about", ShowAbout},
+      {"about env", ShowVariables},
       {"version", ShowVersion},
       {"help", ShowHelp},
   };

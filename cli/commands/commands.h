@@ -54,6 +54,10 @@ Result<int> RepairState(Context& context);
 Result<int> EditStateByHand(Context& context);
 Result<int> UpgradeState(Context& context);
 
+Result<int> ShowUser(Context& context);
+Result<int> ShowAbout(Context& context);
+Result<int> ShowVariables(Context& context);
+
 Result<int> InstallPlugins(Context& context);
 Result<int> ListPluginsCommand(Context& context);
 Result<int> RemovePlugins(Context& context);

@@ -88,6 +88,7 @@ Result<int> DeployCommand::Run() {
   options.context = &context_;
   options.workspace = &session_->workspace;
   options.config = config_;
+  options.abandon = [this] { lock_.reset(); };  // B137: nobody else has to break it
   DAVIT_TRY(app_, App::Create(std::move(options)));
   app_->Preload(packages_);
   if (flags_.NeedsProgram() && !IsYaml()) {
@@ -321,28 +322,6 @@ DisplayOptions DeployCommand::DisplayFor(bool is_preview) const {
   return options;
 }
 
-// With absolute paths, since plugins start in the program's folder.
-Result<std::vector<PolicyPackSpec>> DeployCommand::PolicyPacks() const {
-  std::vector<PolicyPackSpec> packs = flags_.policy_packs;
-  for (PolicyPackSpec& pack : packs) {
-    pack.path = std::filesystem::absolute(pack.path).lexically_normal().string();
-    if (pack.path.size() > 1 && pack.path.back() == '/') {
-      pack.path.pop_back();
-    }
-    if (pack.config_file.empty()) {
-      continue;
-    }
-    DAVIT_TRY(std::optional<std::string> text, ReadFileIfThere(pack.config_file));
-    if (!text) {
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("there is no file '{}'", pack.config_file),
-                  "check the path that --policy-pack-config names");
-    }
-    pack.config_text = *std::move(text);
-  }
-  return packs;
-}
-
 Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& output) {
   const ProjectFile& project = session_->workspace.project();
   RunRequest request;
@@ -363,7 +342,7 @@ Result<DeploymentResult> DeployCommand::RunOne(bool is_preview, RunOutput& outpu
   request.events = &output;
   request.imports = mode() == DeploymentMode::kImport ? &imports_.specs : nullptr;
   request.plan = plan_ ? &*plan_ : nullptr;
-  DAVIT_TRY(request.policy_packs, PolicyPacks());
+  DAVIT_TRY(request.policy_packs, ReadyPolicyPacks(flags_.policy_packs));
   request.makes_plan = is_preview && (flags_.is_strict || !flags_.save_plan.empty());
   StackStates stacks(context_, session_->workspace);
   request.stacks = &stacks;
@@ -487,6 +466,7 @@ Result<bool> DeployCommand::Approved(const RunOutput& preview) {
   if (mode() == DeploymentMode::kRefresh) {
     context_.Out("\nOnly the state changes: no resource is created, updated or deleted.\n");
   }
+  context_.Out(preview.LeftBehindText());
   while (true) {
     const std::string question = fmt::format("\nDo you want to perform this {}? [yes/no{}] (no): ",
                                              ModeName(mode()),

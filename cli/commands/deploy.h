@@ -34,7 +34,6 @@ class DeployCommand {
   Result<void> LoadProgram();
   Result<void> PrepareSecrets();
   Result<int> RunBoth();
-  Result<std::vector<PolicyPackSpec>> PolicyPacks() const;
   Result<DeploymentResult> RunOne(bool is_preview, RunOutput& output);
   Result<std::optional<int>> Preview();
   Result<int> Change();

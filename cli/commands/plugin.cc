@@ -7,6 +7,7 @@
 
 #include "cli/app.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/needed_plugins.h"
 #include "cli/commands/shared.h"
 #include "cli/json_writer.h"
 #include "cli/session.h"
@@ -86,7 +87,8 @@ Result<void> Install(const Context& context, PluginInstallation plugin) {
   return {};
 }
 
-// What the program of the project needs and davit would not find.
+}  // namespace
+
 Result<std::vector<PluginInstallation>> NeededPlugins(Context& context, bool with_those_found) {
   DAVIT_TRY(const Workspace workspace, OpenWorkspace(context));
   std::vector<PackageDescriptor> packages;
@@ -130,6 +132,8 @@ Result<std::vector<PluginInstallation>> NeededPlugins(Context& context, bool wit
   }
   return needed;
 }
+
+namespace {
 
 Result<int> InstallNeeded(Context& context) {
   DAVIT_TRY(std::vector<PluginInstallation> needed, NeededPlugins(context, false));

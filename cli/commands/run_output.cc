@@ -95,6 +95,10 @@ void RunOutput::Watch(const Event& event) {
   }
   const bool is_change =
       step.op != StepOp::kSame && step.op != StepOp::kRefresh && step.op != StepOp::kRead;
+  const bool is_delete = step.op == StepOp::kDelete || step.op == StepOp::kDeleteReplaced;
+  if (is_delete && step.old_state && step.old_state->retain_on_delete) {
+    left_behind_ += fmt::format("    {}\n", step.urn.text());
+  }
   has_changes_ = has_changes_ || (is_change && !step.is_internal && !step.urn.is_root_stack());
 }
 
@@ -149,6 +153,12 @@ void RunOutput::End(std::chrono::system_clock::time_point when) {
     json_stream_->Emit(CancelEvent{}, when);
     json_stream_.reset();
   }
+}
+
+std::string RunOutput::LeftBehindText() const {
+  return left_behind_.empty()
+             ? std::string()
+             : "\nThese leave the state and go on to exist, as retainOnDelete asks:\n" + left_behind_;
 }
 
 std::string RunOutput::Details() const {

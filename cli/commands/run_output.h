@@ -47,6 +47,8 @@ class RunOutput final : public EventSink {
   bool has_secrets() const { return has_secrets_; }
   /// Whether anything but the root stack changes.
   bool has_changes() const { return has_changes_; }
+  /// What a deletion leaves where it is, as the prompt tells it; empty when there is nothing (C74).
+  std::string LeftBehindText() const;
   /// The run in the `--diff` view, for `details` (C74).
   std::string Details() const;
 
@@ -65,6 +67,7 @@ class RunOutput final : public EventSink {
   std::vector<std::pair<Event, std::chrono::system_clock::time_point>> kept_;
   bool has_secrets_ = false;
   bool has_changes_ = false;
+  std::string left_behind_;  ///< a line for each
 };
 
 }  // namespace davit

@@ -201,4 +201,24 @@ StackReading::StackReading(std::shared_ptr<SecretsManager> manager)
   reading_.document = &document_;
 }
 
+Result<std::vector<PolicyPackSpec>> ReadyPolicyPacks(std::vector<PolicyPackSpec> packs) {
+  for (PolicyPackSpec& pack : packs) {
+    pack.path = std::filesystem::absolute(pack.path).lexically_normal().string();
+    if (pack.path.size() > 1 && pack.path.back() == '/') {
+      pack.path.pop_back();
+    }
+    if (pack.config_file.empty()) {
+      continue;
+    }
+    DAVIT_TRY(std::optional<std::string> text, ReadFileIfThere(pack.config_file));
+    if (!text) {
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("there is no file '{}'", pack.config_file),
+                  "check the path that --policy-pack-config names");
+    }
+    pack.config_text = *std::move(text);
+  }
+  return packs;
+}
+
 }  // namespace davit

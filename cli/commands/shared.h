@@ -2,10 +2,12 @@
 // What several commands need: deleting a stack, times as text, files with secrets of a stack.
 
 #include <string>
+#include <vector>
 
 #include "cli/session.h"
 #include "cli/workspace/effective_config.h"
 #include "engine/deployment.h"
+#include "host/client/analyzer_client.h"
 #include "state/codec/property_json.h"
 
 namespace davit {
@@ -60,5 +62,9 @@ class StackReading {
   DocumentSecrets document_;
   PropertyReading reading_;
 };
+
+/// The packs with absolute paths, since plugins start in the program's folder, and with the text of
+/// their configuration files.
+Result<std::vector<PolicyPackSpec>> ReadyPolicyPacks(std::vector<PolicyPackSpec> packs);
 
 }  // namespace davit

@@ -521,6 +521,11 @@ void PreviewDigest::Emit(const Event& event, std::chrono::system_clock::time_poi
     if (diagnostic->severity != Severity::kDebug && !diagnostic->ephemeral) {
       diagnostics_.push_back(*diagnostic);
     }
+  } else if (const auto* output = std::get_if<StdoutEvent>(&event)) {  // C125
+    DiagnosticEvent printed;
+    printed.severity = Severity::kInfo;
+    printed.message = output->message;
+    diagnostics_.push_back(std::move(printed));
   } else if (const auto* summary = std::get_if<SummaryEvent>(&event)) {
     summary_ = *summary;
   }

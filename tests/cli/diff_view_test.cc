@@ -258,6 +258,25 @@ TEST_CASE("[C113] assets: the old one goes, the new one comes; contents never sh
   CHECK(run.text.find("canary") == std::string::npos);
 }
 
+TEST_CASE("[C96] long texts are shortened unless all of it is asked for") {
+  const std::string lines = "1\n2\n3\n4\n5";
+  const std::string wide(151, 'w');
+  const auto shown = [&](bool full) {
+    DisplayOptions options = PlainOptions(DeploymentMode::kUpdate, true);
+    options.show_full_output = full;
+    Run run(options);
+    run.Both(run.view,
+             MakeStep(StepOp::kCreate, nullptr, ThingState("a", {{"lines", lines}, {"wide", wide}})));
+    return run.Finish();
+  };
+  const std::string cut = shown(false);
+  CHECK(cut.find(R"(lines: "1\n2\n3\n...")") != std::string::npos);
+  CHECK(cut.find("\"" + std::string(150, 'w') + "...\"") != std::string::npos);
+  const std::string full = shown(true);
+  CHECK(full.find(R"(lines: "1\n2\n3\n4\n5")") != std::string::npos);
+  CHECK(full.find("\"" + wide + "\"") != std::string::npos);
+}
+
 TEST_CASE("[C106][C116] diagnostics go to standard error; secrets stay hidden") {
   Run run(DeploymentMode::kUpdate, false);
   const StepMetadata step = MakeStep(StepOp::kUpdate,

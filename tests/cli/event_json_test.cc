@@ -57,6 +57,34 @@ TEST_CASE("[C133][C134] names and kinds of a difference; a half of a replacement
   CHECK(line.find(R"(},"planning":true}})") != std::string::npos);
 }
 
+// The lines that the specification shows, with a state of this test.
+TEST_CASE("[C130][C136][C140] a run as a stream") {
+  std::string lines;
+  EventStream stream([&](const std::string& text) { lines += text; }, false);
+  const auto when = std::chrono::system_clock::time_point(std::chrono::seconds(1760000000));
+  const auto later = when + std::chrono::seconds(1);
+  StepMetadata step =
+      MakeStep(StepOp::kCreate, nullptr, MakeState(ThingUrn("a"), {{"n", 1}}, {}));
+  stream.Emit(PreludeEvent{}, when);
+  stream.Emit(ResourcePreEvent{step, false}, when);
+  SummaryEvent summary;
+  summary.changes = {{StepOp::kCreate, 1}};
+  summary.duration = std::chrono::milliseconds(300);
+  stream.Emit(summary, later);
+  stream.Emit(CancelEvent{}, later);
+  const std::string provider = "urn:pulumi:dev::golden::pulumi:providers:testbed::default::uuid";
+  CHECK(lines ==
+        R"({"sequence":0,"timestamp":1760000000,"preludeEvent":{"config":{}}}
+{"sequence":1,"timestamp":1760000000,"resourcePreEvent":{"metadata":{"op":"create","urn":")" +
+            ThingUrn("a") + R"(","type":"testbed:index:Thing","old":null,"new":{"type":"testbed:index:Thing","urn":")" +
+            ThingUrn("a") + R"(","custom":true,"id":"","parent":")" + kStackUrn +
+            R"(","inputs":{"n":1},"outputs":{},"provider":")" + provider +
+            R"("},"detailedDiff":null,"logical":true,"provider":")" + provider + R"("}}}
+{"sequence":2,"timestamp":1760000001,"summaryEvent":{"maybeCorrupt":false,"durationSeconds":1,"resourceChanges":{"create":1},"PolicyPacks":{},"isPreview":false,"result":"succeeded"}}
+{"sequence":3,"timestamp":1760000001,"cancelEvent":{}}
+)");
+}
+
 TEST_CASE("[C131][C138] diagnostics and failures") {
   DiagnosticEvent event;
   event.severity = Severity::kError;
@@ -177,6 +205,32 @@ TEST_CASE("[C123][C124][C127] the digest of a preview") {
     }
 }
 )");
+}
+
+TEST_CASE("[C125] diagnostics of a digest: whole texts without colours; no debug, no passing ones") {
+  PreviewDigest digest(PlainOptions(DeploymentMode::kUpdate, true));
+  Script script(PlainOptions(DeploymentMode::kUpdate, true));
+  script.Say(digest, Severity::kWarning, ThingUrn("a"), "<{%fg 3%}>mind<{%reset%}> the gap");
+  script.Say(digest, Severity::kDebug, "", "never seen");
+  DiagnosticEvent passing;
+  passing.message = "just now";
+  passing.ephemeral = true;
+  script.Send(digest, passing);
+  script.Send(digest, StdoutEvent{"printed\n"});
+  const std::string text = digest.Text();
+  CHECK(text.find(R"(    "diagnostics": [
+        {
+            "urn": "urn:pulumi:dev::golden::testbed:index:Thing::a",
+            "message": "warning: mind the gap\n",
+            "severity": "warning"
+        },
+        {
+            "message": "printed\n",
+            "severity": "info"
+        }
+    ])") != std::string::npos);
+  CHECK(text.find("never seen") == std::string::npos);
+  CHECK(text.find("just now") == std::string::npos);
 }
 
 TEST_CASE("[C126] a refresh that finds a resource gone is a delete in the digest") {

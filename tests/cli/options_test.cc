@@ -96,6 +96,8 @@ TEST_CASE("flags and commands of the reference that davit lacks are refused by n
         "davit does not support --import-file yet");
   CHECK(Refusal({"watch"}).message == "davit does not have the command 'watch' yet");
   CHECK(Refusal({"stack", "migrate", "url"}).kind == ErrorKind::kUnimplemented);
+  CHECK(Refusal({"console"}).advice == "it needs a hosted service, and davit works without one");
+  CHECK(Refusal({"login", "file://x"}).advice.find("PULUMI_BACKEND_URL") != std::string::npos);
   // What asks for nothing is no reason to stop.
   CHECK(Parse({"up", "--attach-debugger=false"}));
   CHECK(Parse({"up", "--suppress-permalink"}));

@@ -25,6 +25,22 @@ struct Run : Script {
   PlainView view;
 };
 
+TEST_CASE("[C90] the first line says what is done to which stack, and no link follows") {
+  using Mode = DeploymentMode;
+  for (const auto& [mode, preview, run] : {std::tuple(Mode::kUpdate, "update", "Updating"),
+                                           {Mode::kRefresh, "refresh", "Refreshing"},
+                                           {Mode::kDestroy, "destroy", "Destroying"},
+                                           {Mode::kImport, "import", "Importing"}}) {
+    for (const bool is_preview : {true, false}) {
+      DisplayOptions options = PlainOptions(mode, is_preview);
+      const std::string action = is_preview ? std::string("Previewing ") + preview : run;
+      CHECK(Run(options).text == action + " (dev):\n\n");
+      options.style = Style(ColorMode::kRaw);
+      CHECK(Run(options).text == "<{%bold%}><{%fg 13%}>" + action + " (dev):<{%reset%}>\n\n");
+    }
+  }
+}
+
 TEST_CASE("[C93][C98] preview of new resources") {
   Run run(DeploymentMode::kUpdate, true);
   run.Pre(run.view, MakeStep(StepOp::kCreate, nullptr, StackState({})));

@@ -44,12 +44,8 @@ class Project {
                  const std::string& passphrase = "golden",
                  const std::string& environment = "") const {
     const std::string errors = (path_ / "stderr").string();
-    std::string line = "cd '" + path_.string() + "' && env -u PULUMI_CONFIG_PASSPHRASE_FILE";
-    line += " -u PULUMI_CONFIG_PASSPHRASE -u PULUMI_BACKEND_URL -u DAVIT_BACKEND_URL";
-    line += " -u PULUMI_STACK PULUMI_HOME='" + (path_ / "home").string() + "' ";
-    line += passphrase.empty() ? "" : "PULUMI_CONFIG_PASSPHRASE='" + passphrase + "' ";
-    line += environment + " ";
-    line += "'" DAVIT_BINARY_DIR "/davit' " + words + " 2>'" + errors + "'";
+    std::string line = "cd '" + path_.string() + "' && exec " +
+                       Line(words, passphrase, environment) + " 2>'" + errors + "'";
     line += words.find('<') == std::string::npos ? " </dev/null" : "";
     Ran ran;
     FILE* pipe = popen(line.c_str(), "r");
@@ -61,6 +57,17 @@ class Project {
     ran.status = WEXITSTATUS(pclose(pipe));
     ran.err = ReadFileIfThere(errors)->value_or("");
     return ran;
+  }
+  /// The command with its environment, as a shell reads it.
+  std::string Line(const std::string& words,
+                   const std::string& passphrase = "golden",
+                   const std::string& environment = "") const {
+    std::string line = "env -u PULUMI_CONFIG_PASSPHRASE_FILE";
+    line += " -u PULUMI_CONFIG_PASSPHRASE -u PULUMI_BACKEND_URL -u DAVIT_BACKEND_URL";
+    line += " -u PULUMI_STACK PULUMI_HOME='" + (path_ / "home").string() + "' ";
+    line += passphrase.empty() ? "" : "PULUMI_CONFIG_PASSPHRASE='" + passphrase + "' ";
+    line += environment + " ";
+    return line + "'" DAVIT_BINARY_DIR "/davit' " + words;
   }
   void Ok(const std::string& words) const {
     const Ran ran = (*this)(words);

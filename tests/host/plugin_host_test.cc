@@ -162,7 +162,7 @@ TEST_CASE("P11 an old version is a warning, not an error") {
   Await(world.loop, (*quiet)->Close());
 }
 
-TEST_CASE("P21 a running provider is attached to, and not ended") {
+TEST_CASE("P21 [C81] a running provider is attached to, and not ended") {
   World world;
   world.options.environment["PULUMI_DEBUG_PROVIDERS"] =
       "other:1,pkg:" + std::to_string(world.fake.port());

@@ -7,6 +7,7 @@ the state as it was.
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -104,6 +105,8 @@ def prepare(case, method):
 def calls(case):
     for method in CALLS:
         verb = prepare(case, method)
+        # Else the schema is known and nobody asks for it.
+        shutil.rmtree(os.path.join(case.env["PULUMI_HOME"], "schemas"), ignore_errors=True)
         case.refused(f"a plugin that dies in {method}", "signal 9", method, verb=verb,
                      env={"DAVITTEST_FAULTS": f"{method}:signal=9"})
         case.refused(f"a plugin that answers {method} with an error", f"{method} was told to fail", verb=verb,
